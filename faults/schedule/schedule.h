@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schedule.h - the schedule language: parse, print, match. One library for the preload and
+ * the harness; FAULTS in docs/ fixes the meaning.
+ *
+ *   POINT[#WHEN] {CONDITION} => KIND[:ARGUMENT][ OPTION]      one a line, or separated by ;
+ *   WHEN       N | N.. | N..M | N..+S | N..M+S | *      (strace's grammar; default *)
+ *   CONDITION  op=read|write  fd=N  path=GLOB  offset=A..B  length=A..B  ready=N  depth=N
+ *              ctx=N  thread=N  proc=N  call=io_getevents|io_pgetevents
+ *   numbers of bytes take K M G; ranges are half open, A.. and ..B allowed
+ *   OPTION     after (res)   direct (open)   masked | ignored | restart (signal)
+ *   a line that starts with # is a comment
+ *
+ * Threads: a schedule is parsed by one thread; schedule_match() is safe from many.
+ */
+#ifndef SWAPFAULT_SCHEDULE_H
+#define SWAPFAULT_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "points.h"
+
+#define SCHEDULE_FAULTS_MAX 64
+#define SCHEDULE_PATH_BYTES 128
+#define SCHEDULE_ANY UINT64_MAX /* a condition that was not given */
+
+enum fault_op { FAULT_OP_ANY, FAULT_OP_READ, FAULT_OP_WRITE };
+enum fault_call_name { FAULT_CALL_ANY, FAULT_CALL_GETEVENTS, FAULT_CALL_PGETEVENTS };
+enum fault_until { FAULT_UNTIL_NONE, FAULT_UNTIL_EVENT, FAULT_UNTIL_WAIT, FAULT_UNTIL_NEVER };
+
+struct fault_when {
+	uint64_t first; /* >= 1 */
+	uint64_t last;  /* SCHEDULE_ANY: open end */
+	uint64_t step;  /* >= 1 */
+};
+
+struct fault_range {
+	uint64_t begin;
+	uint64_t end; /* exclusive; SCHEDULE_ANY: open end */
+};
+
+struct fault {
+	enum point_id point;
+	enum kind_id kind;
+	struct fault_when when;
+	/* conditions */
+	enum fault_op op;
+	int64_t fd;	   /* -1: any */
+	char path[SCHEDULE_PATH_BYTES]; /* glob on the path below the work directory; "": any */
+	struct fault_range offset;
+	struct fault_range length;
+	uint64_t ready; /* SCHEDULE_ANY: any. On waits: a state to be made */
+	uint64_t depth; /* requests in flight on the context, at least */
+	uint64_t ctx;	/* contexts, threads, processes are numbered from 1 in order of creation */
+	uint64_t thread;
+	uint64_t proc;
+	enum fault_call_name call;
+	/* argument of the kind */
+	int64_t value;	/* errno, count, signal, seed, byte, bytes (negative for lie), offset */
+	enum fault_until until;
+	uint64_t until_number; /* event or wait number */
+	bool after, direct, masked, ignored, restart;
+	/* where it was written */
+	unsigned line, column;
+	/* matching state, atomics: calls that passed the conditions; times it fired */
+	uint64_t seen;
+	uint64_t fired;
+};
+
+struct schedule {
+	unsigned count;
+	struct fault faults[SCHEDULE_FAULTS_MAX];
+};
+
+struct schedule_error {
+	unsigned line, column; /* from 1 */
+	char text[256];	       /* what is wrong, the value, what is allowed */
+};
+
+/* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed); nothing written then. */
+int schedule_parse(const char *text, struct schedule *ret_schedule, struct schedule_error *error);
+
+/* Print one fault canonically (parse of the print gives the same fault); what snprintf returns. */
+int fault_print(const struct fault *fault, char *text, size_t text_bytes);
+int schedule_print(const struct schedule *schedule, char *text, size_t text_bytes);
+
+/* The effect of one fault as configured (io_submit error:EAGAIN is transparent although error in
+ * general is not; lie:-N must be detected, and so on): refines kind_info()->effect. */
+enum effect fault_effect(const struct fault *fault);
+
+/* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
+struct fault_call {
+	enum point_id point;
+	enum fault_op op;
+	enum fault_call_name call;
+	int64_t fd;
+	const char *path; /* relative to the work directory, or NULL */
+	uint64_t offset, length;
+	uint64_t depth;
+	uint64_t ctx, thread, proc;
+	bool direct; /* O_DIRECT asked (open) */
+	/* io_event: number of the request on its context. Counting is per fault over what
+	 * passes the conditions, so `ctx=2` plus `#1` is the first request of context 2. Without
+	 * ctx=, #N of io_event counts per context: N-th request of each context. */
+};
+
+#define FIRING_MAX 8
+struct firing {
+	unsigned count;
+	struct fault *faults[FIRING_MAX];
+};
+
+/* Count @call against every fault of its point; collect those that fire now. ready= is not a filter
+ * (it is a state to be made): the caller of schedule_match makes it. */
+void schedule_match(struct schedule *schedule, const struct fault_call *call,
+		    struct firing *ret_firing);
+
+/* Would a ready=N fault (point io_getevents or io_pgetevents) fire at the next such call? Does
+ * not count. Used to keep requests back from the kernel beforehand. NULL if none. */
+struct fault *schedule_peek_ready(struct schedule *schedule, const struct fault_call *call);
+
+#endif /* SWAPFAULT_SCHEDULE_H */

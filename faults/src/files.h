@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * files.h - what the preload knows of descriptors: path below the work directory, O_DIRECT, size of
+ * a sector. In sim, O_DIRECT is taken out of the real open and its rules are kept by the back end.
+ *
+ * Threads: any. Lookups take no lock (a table indexed by descriptor).
+ */
+#ifndef SWAPFAULT_FILES_H
+#define SWAPFAULT_FILES_H
+
+#include <stdbool.h>
+
+/* Path below the work directory, or NULL: then no fault and no log applies to it. Found lazily
+ * through /proc/self/fd for descriptors the preload did not see being opened (inherited, dup). */
+const char *files_path(int fd);
+/* Was the descriptor opened with O_DIRECT, as the program believes? */
+bool files_direct(int fd);
+void files_opened(int fd, const char *absolute_path, int flags);
+void files_closed(int fd);
+void files_duplicated(int from, int to);
+
+#endif /* SWAPFAULT_FILES_H */

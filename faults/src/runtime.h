@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.h - the state of the preload in this process, and the way from a call to its faults.
+ *
+ * Threads: everything here may be called by any thread. Nothing takes a lock or allocates while a
+ *          handler of the program can run.
+ */
+#ifndef SWAPFAULT_RUNTIME_H
+#define SWAPFAULT_RUNTIME_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "eventlog.h"
+#include "schedule.h"
+#include "swapfault.h"
+
+/* How much of the preload is in use. Read with relaxed order before anything else is done. */
+enum runtime_mode {
+	RUNTIME_PASSIVE, /* loaded only: every call goes straight to the kernel or libc */
+	RUNTIME_STAGED,	 /* a case was begun or fiu-run started us: contexts belong to the stage */
+	RUNTIME_ARMED,	 /* calls are counted and faults injected */
+};
+extern _Atomic int runtime_mode;
+
+static inline bool runtime_staged(void)
+{
+	return atomic_load_explicit(&runtime_mode, memory_order_relaxed) >= RUNTIME_STAGED;
+}
+
+static inline bool runtime_armed(void)
+{
+	return atomic_load_explicit(&runtime_mode, memory_order_relaxed) == RUNTIME_ARMED;
+}
+
+bool runtime_sim(void);		       /* the back end is sim */
+uint64_t runtime_seed(void);
+const struct swapfault_config *runtime_config(void); /* valid once staged */
+struct eventlog *runtime_log(void);    /* NULL without a log */
+unsigned runtime_thread_number(void);  /* from 1, in order of first call */
+unsigned runtime_process_number(void); /* from 1, in order of fork */
+
+/* True while the preload itself runs on this thread (its own calls are not intercepted). */
+bool runtime_inside(void);
+void runtime_enter(void);
+void runtime_leave(void);
+
+/*
+ * Decide what happens to @call: counts it, asks libfiu for every kind that fires (our schedule
+ * answers through libfiu's external callbacks; points switched on with fiu-run or fiu-ctrl give the
+ * default kind), and returns the faults, in schedule order. Cheap when nothing is armed for the point.
+ * @call->thread and @call->proc are filled in here.
+ */
+void runtime_decide(struct fault_call *call, struct firing *ret_firing);
+
+/* Numbers of the calls at a point since arming (for the log); incremented by runtime_decide(). */
+uint32_t runtime_call_number(enum point_id point);
+
+/* Log helpers; no-ops without a log. @fault may be NULL. A fault that took effect where the
+ * program can see it is logged as INJECT exactly once per firing; else MISSED with the reason. */
+void runtime_log_call(const struct fault_call *call, uint32_t number, int64_t result, bool injected);
+void runtime_log_inject(const struct fault *fault, const struct fault_call *call, uint32_t number, int64_t result);
+void runtime_log_missed(const struct fault *fault, uint32_t number, const char *why);
+void runtime_log_note(const char *text);
+void runtime_log_check(const char *text, const struct eventlog_record *about);
+
+/* Time as the program sees it: CLOCK_MONOTONIC, or the virtual clock in sim. */
+uint64_t runtime_now_ns(void);
+
+#endif /* SWAPFAULT_RUNTIME_H */

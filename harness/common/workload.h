@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workload.h - what the worker does: tensors, handle options, steps. The part of a case that
+ * crosses from the harness to the worker (as one JSON object), and nothing else does.
+ *
+ * Threads: caller storage.
+ */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+#define WORKLOAD_TENSORS_MAX 64
+#define WORKLOAD_STEPS_MAX 64
+#define WORKLOAD_NAME_BYTES 64
+#define WORKLOAD_FILE_BYTES 300 /* longer than NAME_MAX on purpose: ENAMETOOLONG is a case */
+
+enum dtype { DTYPE_U8, DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP64, DTYPE_I32, DTYPE_I64, DTYPE_COUNT };
+size_t dtype_bytes(enum dtype dtype);
+const char *dtype_name(enum dtype dtype);
+
+enum memory_kind {
+	MEMORY_ALIGNED, /* swapio_buffer_alloc */
+	MEMORY_PINNED,	/* swapio_buffer_alloc with SWAPIO_BUFFER_PINNED */
+	MEMORY_HEAP,	/* the program's own page-aligned memory, plus pointer_offset */
+};
+
+struct tensor {
+	char name[WORKLOAD_NAME_BYTES];
+	uint64_t numel;
+	enum dtype dtype;
+	char file[WORKLOAD_FILE_BYTES]; /* below the work directory; default "NAME.swp" */
+	uint64_t file_offset_bytes;
+	enum memory_kind memory;
+	uint32_t pointer_offset_bytes; /* added to the aligned base pointer */
+};
+
+enum step_kind {
+	STEP_SWAP_OUT, /* new generation of the pattern in memory, write all asynchronously, wait for all;
+			* then the independent reader checks the files */
+	STEP_SWAP_IN,  /* poison memory, read all asynchronously, wait for all, check the data */
+	STEP_WRITE,    /* as swap-out, one after the other, synchronously, no new generation */
+	STEP_READ,     /* as swap-in, one after the other, synchronously */
+	STEP_START,    /* submit (op=read or write) and go on: STEP_WAIT or STEP_CANCEL later */
+	STEP_WAIT,     /* wait for everything started, with `timeout` */
+	STEP_CANCEL,   /* cancel everything started (then STEP_WAIT) */
+	STEP_TRUNCATE, /* set the size of a tensor's file, outside of the library */
+	STEP_CORRUPT,  /* flip one byte of a tensor's file, outside of the library */
+	STEP_PREPARE,  /* write the tensors' files with plain buffered writes, outside of the library */
+	STEP_REMOVE,   /* unlink a tensor's file, outside of the library */
+	STEP_CLOSE,    /* close the handle with `timeout` (0: at once) */
+	STEP_ABORT,    /* swapio_abort */
+	STEP_OPEN,     /* open the handle (implicit before the first step) */
+	STEP_FORK,     /* fork; the child uses the handle and must be refused; parent waits and goes on */
+	STEP_IS_PINNED,/* ask swapio_is_pinned for base, slice, past the end, freed, reused; check answers */
+	STEP_REPEAT,   /* the steps since the last repeat mark again, `count` times in all */
+	STEP_COUNT
+};
+const char *step_name(enum step_kind kind); /* "swap-out" ... */
+
+struct step {
+	enum step_kind kind;
+	uint64_t tensors;	/* bit per tensor; 0 means all */
+	bool write;		/* STEP_START */
+	bool by_fd;		/* give descriptors instead of paths */
+	bool buffered_fd;	/* with by_fd: open without O_DIRECT */
+	unsigned threads;	/* split the tensors over that many threads; 0 and 1: none */
+	bool own_handles;	/* with threads: a handle of its own for each */
+	uint64_t numel;		/* read or write with this numel instead; UINT64_MAX: the tensor's */
+	int dtype;		/* ... with this dtype; -1: the tensor's */
+	int64_t timeout_ns;	/* -1: for ever */
+	uint64_t bytes;		/* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
+	unsigned count;		/* STEP_REPEAT */
+	/* what this step is expected to do; see struct expectation. */
+	char expect_error[16];	/* "" from the case; "ok", an errno name, or "any" */
+	unsigned line;		/* in the scenario */
+};
+
+struct handle_options { /* as struct swapio_options; names in YAML without the unit */
+	uint64_t block_bytes;
+	unsigned queue_depth, workers, requests_max, bounce_slots;
+	bool single_submit, overlap_events;
+	int unaligned; /* 0 reject, 1 bounce */
+	uint64_t alignment_bytes;
+	int direct; /* 0 prefer, 1 require */
+};
+
+struct limits { /* real rlimits set in the worker after fork; UINT64_MAX: untouched */
+	uint64_t memlock_bytes, nofile, fsize_bytes, address_space_bytes;
+};
+
+struct workload {
+	struct handle_options handle;
+	struct limits limits;
+	unsigned tensors_count;
+	struct tensor tensors[WORKLOAD_TENSORS_MAX];
+	unsigned steps_count;
+	struct step steps[WORKLOAD_STEPS_MAX];
+	bool arm_before_open;	/* count from before swapio_open (io_setup, mmap, mlock ... faults) */
+	bool aftermath;		/* default true: disarm, then write and read a probe on the same handle */
+};
+
+/* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
+char *workload_encode(const struct workload *workload);
+int workload_decode(const char *json, struct workload *ret_workload, struct diag *diag);
+
+#endif /* WORKLOAD_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * case.h - one concrete run: one cell of a scenario's matrix, one schedule, one seed, one target.
+ *
+ * Threads: read-only once planned.
+ */
+#ifndef CASE_H
+#define CASE_H
+
+#include "scenario.h"
+
+struct test_case {
+	unsigned index;	     /* in the plan, from 0 */
+	char *name;	     /* "signal/two-of-four-ready[overlap_events=true,workers=1]@sim" */
+	char *repro;	     /* the whole command line that runs just this case */
+	const struct scenario *scenario;
+	enum target target;
+	uint64_t seed;
+	struct workload workload;
+	char *schedule_text; /* canonical print, lines; "" none */
+	struct schedule schedule;
+	struct expectation expect;
+	unsigned sector_bytes, memory_align_bytes;
+	char skip_reason[128]; /* not "": the case is skipped, decided at planning (needs, target) */
+};
+
+struct plan {
+	unsigned count;
+	struct test_case *cases;
+	unsigned scenarios_count;
+	struct scenario **scenarios;
+	uint64_t seed;
+};
+
+struct plan_options {
+	const char *const *paths; /* files and directories; meta/ only when named */
+	unsigned paths_count;
+	unsigned targets;	  /* bit per target the user asked for; 0: every one that can run */
+	const char *const *cells; /* "key=value": only matching cells */
+	unsigned cells_count;
+	const char *const *faults; /* replace the scenario's schedule */
+	unsigned faults_count;
+	uint64_t seed;
+	const char *filter;	  /* T=, a glob on case names; NULL none */
+};
+
+int plan_make(const struct plan_options *options, struct plan **ret_plan, struct diag *diag);
+void plan_free(struct plan *plan);
+
+#endif /* CASE_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.h - what a case did (facts, from the oracles) and what that means (verdict).
+ *
+ * Threads: one owner.
+ */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "case.h"
+
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_VACUOUS, VERDICT_SKIP, VERDICT_BROKEN, VERDICT_COUNT };
+enum failure_class { CLASS_NONE, CLASS_CORRUPTION, CLASS_HANG, CLASS_CRASH, CLASS_LEAK, CLASS_CONTRACT, CLASS_COUNT };
+const char *verdict_name(enum verdict verdict);
+const char *failure_class_name(enum failure_class failure_class);
+
+/* One thing an oracle found wrong, or a fact worth telling. */
+#define FINDING_TEXT_BYTES 320
+struct finding {
+	const char *oracle; /* "data", "ledger", "contract", "leaks", "deadline" */
+	enum failure_class failure_class;
+	char text[FINDING_TEXT_BYTES]; /* tensor exp_avg, bytes 131072-262143 hold generation 1: lost write */
+};
+#define RESULT_FINDINGS_MAX 32
+
+struct fault_outcome {
+	uint64_t fired, injected, missed; /* injected: took effect where the program could see it */
+	char why_missed[64];
+};
+
+struct case_result {
+	const struct test_case *test_case;
+	enum verdict verdict;
+	enum failure_class failure_class;
+	char reason[FINDING_TEXT_BYTES]; /* of skip, vacuous, broken; first finding of a fail */
+	unsigned findings_count;
+	struct finding findings[RESULT_FINDINGS_MAX];
+	unsigned faults_count;
+	struct fault_outcome faults[SCHEDULE_FAULTS_MAX];
+	int exit_status; /* wait status of the worker */
+	uint64_t duration_ns;
+	uint64_t log_records, log_hash;
+	char wait_call[24]; /* which wait really ran */
+	char work_dir[512]; /* kept, "" when removed */
+};
+
+#endif /* RESULT_H */
