@@ -10,6 +10,8 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "eventlog.h"
 #include "schedule.h"
@@ -33,10 +35,16 @@ static inline bool runtime_armed(void)
 	return atomic_load_explicit(&runtime_mode, memory_order_relaxed) == RUNTIME_ARMED;
 }
 
+/* See swapfault.h: these are its three calls. */
+int runtime_begin(const struct swapfault_config *config, char *error_text, size_t error_bytes);
+void runtime_arm(void);
+void runtime_disarm(void);
+
 bool runtime_sim(void);		       /* the back end is sim */
 uint64_t runtime_seed(void);
 const struct swapfault_config *runtime_config(void); /* valid once staged */
 struct eventlog *runtime_log(void);    /* NULL without a log */
+struct schedule *runtime_schedule(void); /* for schedule_peek_ready(); count 0 without one */
 unsigned runtime_thread_number(void);  /* from 1, in order of first call */
 unsigned runtime_process_number(void); /* from 1, in order of fork */
 
@@ -53,8 +61,11 @@ void runtime_leave(void);
  */
 void runtime_decide(struct fault_call *call, struct firing *ret_firing);
 
-/* Numbers of the calls at a point since arming (for the log); incremented by runtime_decide(). */
+/* Number, since arming, of the call at @point that this thread decided last (for the log). */
 uint32_t runtime_call_number(enum point_id point);
+
+/* The fault that takes io_pgetevents out of the system, or NULL. It holds from begin on. */
+struct fault *runtime_fault_missing(void);
 
 /* Log helpers; no-ops without a log. @fault may be NULL. A fault that took effect where the
  * program can see it is logged as INJECT exactly once per firing; else MISSED with the reason. */
@@ -62,6 +73,7 @@ void runtime_log_call(const struct fault_call *call, uint32_t number, int64_t re
 void runtime_log_inject(const struct fault *fault, const struct fault_call *call, uint32_t number, int64_t result);
 void runtime_log_missed(const struct fault *fault, uint32_t number, const char *why);
 void runtime_log_note(const char *text);
+void runtime_log_file(int fd, const char *path);
 void runtime_log_check(const char *text, const struct eventlog_record *about);
 
 /* Time as the program sees it: CLOCK_MONOTONIC, or the virtual clock in sim. */

@@ -16,6 +16,11 @@
 
 #define SIMCLOCK_EXIT_HANG 124
 
+/* Start the clock with the calling thread alone in it; past @deadline_ns the case is hung. */
+void simclock_begin(uint64_t deadline_ns);
+void simclock_after_fork_child(void);
+
+/* Virtual nanoseconds, also CLOCK_MONOTONIC of the program. Signal safe. */
 uint64_t simclock_now_ns(void);
 
 /* A place to block at; caller storage, zeroed. */
@@ -31,7 +36,11 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns);
 /* Make @waiter runnable: it counts as running from this very call on. */
 void simclock_wake(struct simclock_waiter *waiter);
 
-/* Around a really blocking call that another process or the kernel ends (never virtual). */
+/*
+ * A thread counts from its creation on (its creator calls started) until it ended. One that blocks
+ * in the kernel for something outside of virtual time (a pipe, a child) counts as running: time
+ * stands still until it comes back.
+ */
 void simclock_thread_started(void);
 void simclock_thread_ended(void);
 

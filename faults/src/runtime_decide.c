@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime_decide.c - from a call to the faults that fire on it: the schedule counts, libfiu is asked.
+ */
+#include <string.h>
+
+#include "case.h"
+
+static _Atomic uint32_t calls[POINT_COUNT];
+
+/* What this thread drew last: between a call and its log record others may have counted on. */
+static __thread __attribute__((tls_model("initial-exec"))) uint32_t drawn[POINT_COUNT];
+
+void runtime_count_reset(void)
+{
+	for (unsigned i = 0; i < POINT_COUNT; i++)
+		atomic_store(&calls[i], 0);
+	for (unsigned i = 0; i < runtime_case.schedule.count; i++) {
+		struct fault *fault = &runtime_case.schedule.faults[i];
+
+		__atomic_store_n(&fault->seen, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&fault->fired, 0, __ATOMIC_RELAXED);
+	}
+}
+
+uint32_t runtime_call_number(enum point_id point)
+{
+	return drawn[point];
+}
+
+static void add_firing(struct firing *firing, struct fault *fault)
+{
+	if (firing->count < FIRING_MAX)
+		firing->faults[firing->count++] = fault;
+}
+
+static void ask_schedule(const struct fault_call *call, struct firing *ret_firing)
+{
+	struct firing matched = {0};
+
+	schedule_match(&runtime_case.schedule, call, &matched);
+	for (unsigned i = 0; i < matched.count; i++) {
+		if (fiu_bridge_confirm(matched.faults[i]))
+			add_firing(ret_firing, matched.faults[i]);
+		else
+			runtime_log_missed(matched.faults[i], drawn[call->point],
+					   "switched off through libfiu");
+	}
+}
+
+/* Whoever runs fiu-run or fiu-ctrl may have switched on any kind of any point. */
+static void ask_foreign(enum point_id point, struct firing *ret_firing)
+{
+	const struct point_info *info = point_info(point);
+
+	for (unsigned i = 0; i < info->kind_count; i++) {
+		struct fault *fault = fiu_bridge_foreign(info->kind_first + i);
+
+		if (fault)
+			add_firing(ret_firing, fault);
+	}
+}
+
+void runtime_decide(struct fault_call *call, struct firing *ret_firing)
+{
+	ret_firing->count = 0;
+	if (!runtime_armed())
+		return;
+	call->thread = runtime_thread_number();
+	call->proc = runtime_process_number();
+	drawn[call->point] = atomic_fetch_add(&calls[call->point], 1) + 1;
+	if (runtime_case.scheduled[call->point])
+		ask_schedule(call, ret_firing);
+	if (fiu_bridge_controlled())
+		ask_foreign(call->point, ret_firing);
+}
+
+/*
+ * A missing symbol is a property of the system, not of one call: it is missing from the start of the
+ * case on, before anything is armed.
+ */
+struct fault *runtime_fault_missing(void)
+{
+	for (unsigned i = 0; runtime_staged() && i < runtime_case.schedule.count; i++) {
+		struct fault *fault = &runtime_case.schedule.faults[i];
+
+		if (fault->kind == KIND_io_pgetevents_missing && fiu_bridge_confirm(fault))
+			return fault;
+	}
+	if (runtime_staged() && fiu_bridge_controlled())
+		return fiu_bridge_foreign(KIND_io_pgetevents_missing);
+	return NULL;
+}
