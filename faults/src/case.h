@@ -15,7 +15,8 @@
 
 struct runtime_case {
 	struct swapfault_config config;
-	char work_dir[PATH_MAX];
+	char work_dir[PATH_MAX];       /* canonical */
+	char work_dir_given[PATH_MAX]; /* as the config spells it, without a slash at the end */
 	struct schedule schedule;
 	struct eventlog *log;
 	bool scheduled[POINT_COUNT]; /* the schedule names this point */

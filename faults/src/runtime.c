@@ -12,6 +12,7 @@
 
 #include "case.h"
 #include "interpose.h"
+#include "paths.h"
 #include "rawcall.h"
 #include "simclock.h"
 #include "stage.h"
@@ -129,7 +130,7 @@ static int find_work_dir(const char *path, char *text, size_t bytes)
 	if (count < 0)
 		return refuse(text, bytes, "work_dir: '%s': %s", path, strerror((int)-count));
 	runtime_case.work_dir[count] = '\0';
-	return 0;
+	return paths_absolute(AT_FDCWD, path, runtime_case.work_dir_given);
 }
 
 static int parse_schedule(const char *schedule, char *text, size_t bytes)
@@ -228,7 +229,7 @@ static void log_mark(enum eventlog_type type)
 	};
 
 	if (runtime_case.log)
-		eventlog_append(runtime_case.log, &record);
+		runtime_log_append(&record);
 }
 
 void runtime_arm(void)

@@ -74,6 +74,8 @@ void runtime_log_inject(const struct fault *fault, const struct fault_call *call
 void runtime_log_missed(const struct fault *fault, uint32_t number, const char *why);
 void runtime_log_note(const char *text);
 void runtime_log_file(int fd, const char *path);
+/* Append a record as it is: not intercepted, errno kept. For whoever fills records himself. */
+void runtime_log_append(const struct eventlog_record *record);
 void runtime_log_check(const char *text, const struct eventlog_record *about);
 
 /* Time as the program sees it: CLOCK_MONOTONIC, or the virtual clock in sim. */

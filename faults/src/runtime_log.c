@@ -2,9 +2,23 @@
 /*
  * runtime_log.c - records of the event log that every file of the preload writes alike. Signal safe.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "case.h"
+
+/* Growing the log maps and extends a file: not the program's doing, nor its errno. */
+void runtime_log_append(const struct eventlog_record *record)
+{
+	int kept_errno = errno;
+
+	if (!runtime_case.log)
+		return;
+	runtime_enter();
+	eventlog_append(runtime_case.log, record);
+	runtime_leave();
+	errno = kept_errno;
+}
 
 static void copy_text(struct eventlog_record *record, const char *text)
 {
@@ -66,7 +80,7 @@ void runtime_log_call(const struct fault_call *call, uint32_t number, int64_t re
 	record.number = number;
 	record.result = result;
 	record.flags = injected ? EVENTLOG_INJECTED : 0;
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
 
 void runtime_log_inject(const struct fault *fault, const struct fault_call *call, uint32_t number,
@@ -84,7 +98,7 @@ void runtime_log_inject(const struct fault *fault, const struct fault_call *call
 	record.number = number;
 	record.result = result;
 	record.flags = EVENTLOG_INJECTED;
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
 
 void runtime_log_missed(const struct fault *fault, uint32_t number, const char *why)
@@ -97,7 +111,7 @@ void runtime_log_missed(const struct fault *fault, uint32_t number, const char *
 	record.point = (uint8_t)fault->point;
 	record.fault = fault_index(fault);
 	record.number = number;
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
 
 void runtime_log_note(const char *text)
@@ -107,7 +121,7 @@ void runtime_log_note(const char *text)
 	if (!runtime_case.log)
 		return;
 	record = new_record(EVENTLOG_NOTE, text);
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
 
 void runtime_log_check(const char *text, const struct eventlog_record *about)
@@ -123,7 +137,7 @@ void runtime_log_check(const char *text, const struct eventlog_record *about)
 	record.pid = fresh.pid;
 	record.tid = fresh.tid;
 	memcpy(record.text, fresh.text, sizeof(record.text));
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
 
 void runtime_log_file(int fd, const char *path)
@@ -134,5 +148,5 @@ void runtime_log_file(int fd, const char *path)
 		return;
 	record = new_record(EVENTLOG_FILE, path);
 	record.fd = fd;
-	eventlog_append(runtime_case.log, &record);
+	runtime_log_append(&record);
 }
