@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * simclock.c - virtual time. Every blocked thread is on one list; when the last running thread
+ * blocks, time jumps to the earliest deadline on it and exactly one thread runs on: the order is
+ * always the same.
+ *
+ * The lock is a leaf: nothing is called under it, and all signals are blocked while it is held, so
+ * that a handler may wake or ask for the time.
+ */
+#include "simclock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "case.h"
+#include "rawcall.h"
+#include "simlock.h"
+
+/* Not 0: programs take a time of 0 for "not set". */
+#define START_NS 1000000000000u
+
+enum { BLOCKED, WOKEN, TIMED_OUT };
+
+static struct simlock lock;
+static _Atomic uint64_t now_ns = START_NS;
+static uint64_t end_ns = UINT64_MAX;
+static unsigned running = 1;
+static unsigned threads = 1;
+static struct simclock_waiter *blocked_first;
+
+void simclock_begin(uint64_t deadline_ns)
+{
+	atomic_store(&now_ns, START_NS);
+	end_ns = deadline_ns > UINT64_MAX - START_NS ? UINT64_MAX : START_NS + deadline_ns;
+	running = 1;
+	threads = 1;
+	blocked_first = NULL;
+}
+
+/* The other threads, and whoever held the lock, stayed in the parent. */
+void simclock_after_fork_child(void)
+{
+	simlock_reset(&lock);
+	running = 1;
+	threads = 1;
+	blocked_first = NULL;
+}
+
+uint64_t simclock_now_ns(void)
+{
+	return atomic_load_explicit(&now_ns, memory_order_relaxed);
+}
+
+static void append(struct simclock_waiter *waiter)
+{
+	struct simclock_waiter **link = &blocked_first;
+
+	while (*link)
+		link = &(*link)->next;
+	waiter->next = NULL;
+	*link = waiter;
+}
+
+static bool take_off(struct simclock_waiter *waiter)
+{
+	struct simclock_waiter **link = &blocked_first;
+
+	while (*link && *link != waiter)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	*link = waiter->next;
+	return true;
+}
+
+/* Among equal deadlines the first that blocked. */
+static struct simclock_waiter *earliest(void)
+{
+	struct simclock_waiter *found = NULL;
+
+	for (struct simclock_waiter *waiter = blocked_first; waiter; waiter = waiter->next)
+		if (waiter->deadline_ns != UINT64_MAX &&
+		    (!found || waiter->deadline_ns < found->deadline_ns))
+			found = waiter;
+	return found;
+}
+
+static void run_on(struct simclock_waiter *waiter, uint32_t why)
+{
+	if (take_off(waiter))
+		running++;
+	__atomic_store_n(&waiter->wake, why, __ATOMIC_RELEASE);
+	raw_call(SYS_futex, &waiter->wake, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+static _Noreturn void hang(const char *why)
+{
+	struct eventlog_record record = {
+		.type = EVENTLOG_HANG,
+		.time_ns = simclock_now_ns(),
+		.pid = (uint32_t)runtime_case.pid,
+		.tid = runtime_thread_number(),
+		.fd = -1,
+	};
+
+	snprintf(record.text, sizeof(record.text), "%s (%u threads)", why, threads);
+	runtime_log_append(&record);
+	raw_call(SYS_exit_group, SIMCLOCK_EXIT_HANG);
+	__builtin_unreachable();
+}
+
+/* Nobody runs: jump to the next deadline. */
+static void advance(void)
+{
+	struct simclock_waiter *next = earliest();
+
+	if (!next)
+		hang("every thread is blocked for ever");
+	if (next->deadline_ns > end_ns)
+		hang("the deadline of the case passed");
+	if (next->deadline_ns > simclock_now_ns())
+		atomic_store(&now_ns, next->deadline_ns);
+	run_on(next, TIMED_OUT);
+}
+
+static void stop_running(void)
+{
+	if (--running == 0)
+		advance();
+}
+
+/* A timeout makes the futex call answer EINTR after any handler, SA_RESTART or not, as the waits
+ * that it stands for do. */
+static long wait_really(struct simclock_waiter *waiter)
+{
+	struct timespec hour = {.tv_sec = 3600};
+
+	return raw_call(SYS_futex, &waiter->wake, FUTEX_WAIT_PRIVATE, BLOCKED, &hour);
+}
+
+/* A handler ran: unless somebody woke us meanwhile, we are running because of it. */
+static int interrupted(struct simclock_waiter *waiter)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+	bool still_blocked = take_off(waiter);
+
+	if (still_blocked)
+		running++;
+	simlock_drop(&lock, &guard);
+	return still_blocked ? -EINTR : 0;
+}
+
+int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+
+	waiter->deadline_ns = deadline_ns;
+	if (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED) {
+		append(waiter);
+		stop_running();
+	}
+	simlock_drop(&lock, &guard);
+	while (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED)
+		if (wait_really(waiter) == -EINTR && interrupted(waiter) == -EINTR)
+			return -EINTR;
+	return waiter->wake == TIMED_OUT ? -ETIMEDOUT : 0;
+}
+
+void simclock_wake(struct simclock_waiter *waiter)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+
+	if (waiter->wake == BLOCKED)
+		run_on(waiter, WOKEN);
+	simlock_drop(&lock, &guard);
+}
+
+void simclock_thread_started(void)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+
+	threads++;
+	running++;
+	simlock_drop(&lock, &guard);
+}
+
+void simclock_thread_ended(void)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+
+	if (--threads > 0)
+		stop_running();
+	simlock_drop(&lock, &guard);
+}
