@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** How a buffer is allocated; or'ed together. */
 #define SWAPIO_BUFFER_PINNED 0x1u /* prefaulted, locked (best effort), huge pages where possible */
@@ -119,6 +120,7 @@ int swapio_pool_release(struct swapio_pool *pool, void *slot);
  */
 size_t swapio_pool_slot_bytes(const struct swapio_pool *pool);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct swapio;
 
@@ -234,6 +235,7 @@ struct swapio_stats {
  */
 int swapio_stats_get(struct swapio *handle, struct swapio_stats *ret_stats);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

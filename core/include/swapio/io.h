@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** Direction of a transfer, seen from memory's user. */
 enum swapio_op {
@@ -74,7 +75,8 @@ enum swapio_cause {
  * @fail_length_bytes: bytes from there to the end of the last failing block, when @error
  * @buffered:          the transfer went through the page cache (no O_DIRECT)
  *
- * Filled by the library, which writes at most the size the caller gave.
+ * When one block fails the others that are at the kernel are waited for, and those not yet
+ * submitted are dropped; dropped ones count as failing for the range, never for @error.
  */
 struct swapio_result {
 	swapio_id id;
@@ -237,6 +239,7 @@ int swapio_result_text(const struct swapio_result *result, char *text, size_t te
  */
 const char *swapio_cause_name(enum swapio_cause cause);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /**
  * swapio_version() - the version of the library that is loaded
@@ -28,6 +29,7 @@ extern "C" {
  */
 const char *swapio_version(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle.h - struct swapio, and what its modules do for each other.
+ *
+ * Lock order: an inode's lock (range.c), then the handle's. Neither is held across a system call
+ * other than futex.
+ */
+#ifndef SWAPIOI_HANDLE_H
+#define SWAPIOI_HANDLE_H
+
+#include "log.h"
+#include "queue.h"
+#include "slab.h"
+#include "swapio/swapio.h"
+
+#define FD_BUCKETS 64
+
+struct swapio {
+	/* Constant after open. */
+	struct swapio_options options; /* strings are not kept */
+	size_t alignment_bytes;
+	size_t bounce_bytes; /* how bounced ranges are cut */
+	size_t slot_bytes;
+	const struct accel_ops *accel;
+	const struct engine_ops *engine_ops;
+	struct log log;
+	uint64_t epoch; /* see fork.h */
+	unsigned queues_count;
+	struct queue *queues;
+	struct slab slots_slab;
+
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for owners of queues: new blocks, kicked, stop */
+	pthread_cond_t done; /* for callers: a request ended, or the driver left */
+
+	/* Under the lock. */
+	struct request *requests;     /* [requests_max], those below requests_used ever touched */
+	struct file *files;	      /* likewise */
+	unsigned requests_used, files_used;
+	struct list free_requests, free_files;
+	struct list ready;	      /* requests with blocks to cut, first come first served */
+	struct list done_requests;    /* in order of completion */
+	struct list fds[FD_BUCKETS];  /* borrowed descriptors in use, so that each is asked once */
+	unsigned pending, active, done_count;
+	uint64_t requests_accepted;
+	struct list buffers; /* of struct buffer, see buffer.c */
+	bool driven;	     /* workers == 0: a caller owns the queue */
+	bool closing, stop;
+	unsigned waiters; /* callers sleeping on done */
+};
+
+/* request pool and descriptors, all with the handle locked (table.c) */
+struct request *swapioi_request_reserve(struct swapio *handle);
+void swapioi_request_free(struct swapio *handle, struct request *request);
+struct request *swapioi_request_find(struct swapio *handle, swapio_id id);
+swapio_id swapioi_request_id(const struct swapio *handle, const struct request *request);
+struct file *swapioi_file_take(struct swapio *handle);
+void swapioi_file_free(struct swapio *handle, struct file *file);
+struct file *swapioi_file_find(struct swapio *handle, int fd);
+void swapioi_file_share(struct swapio *handle, struct file *file);
+
+/* End requests whose last block ended; takes and drops the lock itself. Links are in @over. */
+void swapioi_requests_finish(struct swapio *handle, struct list *over);
+
+/* The handle is locked: move @request to @over if nothing of it is left to do. */
+void swapioi_request_check_over(struct request *request, struct list *over);
+
+/* Drop what is not started; the handle is locked (wait.c). */
+void swapioi_cancel_locked(struct swapio *handle, struct request *request, struct list *over);
+
+/* worker.c */
+int swapioi_workers_start(struct swapio *handle);
+void swapioi_workers_stop(struct swapio *handle);
+void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns);
+void swapioi_poke_locked(struct swapio *handle, bool many);
+
+/* buffer.c */
+void swapioi_buffers_free(struct swapio *handle, bool child);
+
+#endif /* SWAPIOI_HANDLE_H */

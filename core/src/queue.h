@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.h - keeps one engine full with blocks of many requests.
+ *
+ * Threads: one owner at a time, a worker or the caller that drives. What others touch is marked.
+ */
+#ifndef SWAPIOI_QUEUE_H
+#define SWAPIOI_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "block.h"
+
+struct swapio;
+
+/* Written by the owner, read by anyone. */
+struct queue_stats {
+	_Atomic uint64_t blocks, submits, waits, interrupts, short_waits, resumes, retries, bounces,
+		rmws, spurious_events, wait_fallbacks;
+};
+
+struct queue {
+	struct swapio *handle;
+	struct engine *engine;
+	unsigned depth;	      /* blocks in flight at most */
+	unsigned blocks_count; /* more than depth: parked blocks do not keep others out */
+	struct block *blocks;
+	struct list free, to_submit, parked, ended;
+	unsigned free_count, to_submit_count, in_flight;
+	unsigned refusals;     /* io_submit calls in a row that took nothing */
+	char *slots_mem;       /* this queue's part of the slab */
+	char **slots;	       /* stack of free slots */
+	unsigned slots_free;
+	struct engine_event *events; /* [depth] */
+	struct engine_io **batch;    /* [depth] */
+	struct queue_stats stats;
+	_Atomic bool kicked; /* by anyone: look at the parked blocks again */
+	bool has_thread;
+	pthread_t thread;
+};
+
+int swapioi_queue_init(struct queue *queue, struct swapio *handle, unsigned depth, char *slots_mem);
+
+/* The engine is destroyed first, so that nothing is in flight when memory goes. */
+void swapioi_queue_fini(struct queue *queue);
+
+/* In a child after fork. */
+void swapioi_queue_forget(struct queue *queue);
+
+/* Start what can be started now, without waiting. Few blocks may be kept back for a larger batch. */
+void swapioi_queue_start(struct queue *queue);
+
+/* One round: start, submit, wait until @deadline_ns for completions, deal with them. */
+void swapioi_queue_turn(struct queue *queue, int64_t deadline_ns);
+
+/* Would a turn do anything? The handle is locked. */
+bool swapioi_queue_has_work(const struct queue *queue);
+
+/* A parked block may go on. Any thread, handle not locked. */
+void swapioi_queue_kick(void *queue);
+
+static inline void queue_count(_Atomic uint64_t *counter, uint64_t more)
+{
+	uint64_t old = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, old + more, memory_order_relaxed);
+}
+
+#endif /* SWAPIOI_QUEUE_H */
