@@ -22,12 +22,15 @@
 enum dtype { DTYPE_U8, DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP64, DTYPE_I32, DTYPE_I64, DTYPE_COUNT };
 size_t dtype_bytes(enum dtype dtype);
 const char *dtype_name(enum dtype dtype);
+int dtype_find(const char *name, enum dtype *ret_dtype); /* -ENOENT */
 
 enum memory_kind {
 	MEMORY_ALIGNED, /* swapio_buffer_alloc */
 	MEMORY_PINNED,	/* swapio_buffer_alloc with SWAPIO_BUFFER_PINNED */
 	MEMORY_HEAP,	/* the program's own page-aligned memory, plus pointer_offset */
+	MEMORY_COUNT
 };
+const char *memory_kind_name(enum memory_kind kind); /* "aligned" ... */
 
 struct tensor {
 	char name[WORKLOAD_NAME_BYTES];
@@ -61,6 +64,7 @@ enum step_kind {
 	STEP_COUNT
 };
 const char *step_name(enum step_kind kind); /* "swap-out" ... */
+int step_find(const char *name, enum step_kind *ret_kind); /* -ENOENT */
 
 struct step {
 	enum step_kind kind;
@@ -104,8 +108,19 @@ struct workload {
 	bool aftermath;		/* default true: disarm, then write and read a probe on the same handle */
 };
 
+/* What holds where a scenario says nothing: the library's own defaults, limits untouched. */
+void handle_options_defaults(struct handle_options *handle);
+void limits_defaults(struct limits *limits);
+void tensor_defaults(struct tensor *tensor);
+void step_defaults(struct step *step, enum step_kind kind);
+void workload_defaults(struct workload *workload);
+
+/* Bytes that a tensor holds; numel and dtype are checked, so that this cannot overflow. */
+uint64_t tensor_bytes(const struct tensor *tensor);
+
 /* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
 char *workload_encode(const struct workload *workload);
+/* 0; -EINVAL with @diag saying which member is wrong; -ENOMEM. @ret_workload is written only on 0. */
 int workload_decode(const char *json, struct workload *ret_workload, struct diag *diag);
 
 #endif /* WORKLOAD_H */

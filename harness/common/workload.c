@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workload.c - names and defaults of what a worker does.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "workload.h"
+
+static const struct dtype_info {
+	const char *name;
+	size_t bytes;
+} dtypes[DTYPE_COUNT] = {
+	[DTYPE_U8] = {"u8", 1},	    [DTYPE_FP16] = {"fp16", 2}, [DTYPE_BF16] = {"bf16", 2},
+	[DTYPE_FP32] = {"fp32", 4}, [DTYPE_FP64] = {"fp64", 8}, [DTYPE_I32] = {"i32", 4},
+	[DTYPE_I64] = {"i64", 8},
+};
+
+static const char *const memory_names[MEMORY_COUNT] = {
+	[MEMORY_ALIGNED] = "aligned",
+	[MEMORY_PINNED] = "pinned",
+	[MEMORY_HEAP] = "heap",
+};
+
+static const char *const step_names[STEP_COUNT] = {
+	[STEP_SWAP_OUT] = "swap-out", [STEP_SWAP_IN] = "swap-in",     [STEP_WRITE] = "write",
+	[STEP_READ] = "read",	      [STEP_START] = "start",	      [STEP_WAIT] = "wait",
+	[STEP_CANCEL] = "cancel",     [STEP_TRUNCATE] = "truncate",   [STEP_CORRUPT] = "corrupt",
+	[STEP_PREPARE] = "prepare",   [STEP_REMOVE] = "remove",	      [STEP_CLOSE] = "close",
+	[STEP_ABORT] = "abort",	      [STEP_OPEN] = "open",	      [STEP_FORK] = "fork",
+	[STEP_IS_PINNED] = "is-pinned", [STEP_REPEAT] = "repeat",
+};
+
+size_t dtype_bytes(enum dtype dtype)
+{
+	return dtypes[dtype].bytes;
+}
+
+const char *dtype_name(enum dtype dtype)
+{
+	return dtypes[dtype].name;
+}
+
+int dtype_find(const char *name, enum dtype *ret_dtype)
+{
+	for (unsigned i = 0; i < DTYPE_COUNT; i++) {
+		if (strcmp(dtypes[i].name, name) != 0)
+			continue;
+		*ret_dtype = (enum dtype)i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+const char *memory_kind_name(enum memory_kind kind)
+{
+	return memory_names[kind];
+}
+
+const char *step_name(enum step_kind kind)
+{
+	return step_names[kind];
+}
+
+int step_find(const char *name, enum step_kind *ret_kind)
+{
+	for (unsigned i = 0; i < STEP_COUNT; i++) {
+		if (strcmp(step_names[i], name) != 0)
+			continue;
+		*ret_kind = (enum step_kind)i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+void handle_options_defaults(struct handle_options *handle)
+{
+	*handle = (struct handle_options){
+		.block_bytes = 1u << 20,
+		.queue_depth = 32,
+		.workers = 1,
+		.requests_max = 1024,
+		.bounce_slots = 4,
+		.overlap_events = true,
+	};
+}
+
+void limits_defaults(struct limits *limits)
+{
+	*limits = (struct limits){
+		.memlock_bytes = UINT64_MAX,
+		.nofile = UINT64_MAX,
+		.fsize_bytes = UINT64_MAX,
+		.address_space_bytes = UINT64_MAX,
+	};
+}
+
+void tensor_defaults(struct tensor *tensor)
+{
+	*tensor = (struct tensor){.dtype = DTYPE_FP32, .memory = MEMORY_ALIGNED};
+}
+
+void step_defaults(struct step *step, enum step_kind kind)
+{
+	*step = (struct step){
+		.kind = kind,
+		.numel = UINT64_MAX,
+		.dtype = -1,
+		.timeout_ns = -1,
+	};
+}
+
+void workload_defaults(struct workload *workload)
+{
+	memset(workload, 0, sizeof(*workload));
+	handle_options_defaults(&workload->handle);
+	limits_defaults(&workload->limits);
+	workload->aftermath = true;
+}
+
+uint64_t tensor_bytes(const struct tensor *tensor)
+{
+	return tensor->numel * dtype_bytes(tensor->dtype);
+}
