@@ -49,6 +49,11 @@ struct swapio {
 	unsigned waiters; /* callers sleeping on done */
 };
 
+/* Open with an engine and an accelerator that need no name; the options were checked. */
+int swapioi_open_with(const struct swapio_options *options, const struct accel_ops *accel,
+		      const struct engine_ops *engine_ops, struct swapio_error *error,
+		      struct swapio **ret_handle);
+
 /* request pool and descriptors, all with the handle locked (table.c) */
 struct request *swapioi_request_reserve(struct swapio *handle);
 void swapioi_request_free(struct swapio *handle, struct request *request);

@@ -30,20 +30,6 @@ static size_t slot_bytes(const struct swapio *handle)
 	return (size_t)round_up(round_up(handle->bounce_bytes, unit) + 2 * unit, page_bytes());
 }
 
-static int find_parts(struct swapio *handle, const struct swapio_options *options,
-		      struct swapio_error *error)
-{
-	handle->accel = swapioi_accel_find(options->accelerator);
-	if (!handle->accel)
-		return swapioi_error(error, -ENOTSUP, "accelerator is \"%.64s\", allowed: \"host\"",
-				     options->accelerator);
-	handle->engine_ops = swapioi_engine_find(options->engine);
-	if (!handle->engine_ops)
-		return swapioi_error(error, -ENOTSUP, "engine is \"%.64s\", allowed: \"aio\"",
-				     options->engine);
-	return 0;
-}
-
 static void init_lists(struct swapio *handle)
 {
 	list_init(&handle->free_requests);
@@ -65,6 +51,13 @@ static void init_locks(struct swapio *handle)
 	pthread_cond_init(&handle->work, &monotonic);
 	pthread_cond_init(&handle->done, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+}
+
+static void fini_locks(struct swapio *handle)
+{
+	pthread_cond_destroy(&handle->done);
+	pthread_cond_destroy(&handle->work);
+	pthread_mutex_destroy(&handle->lock);
 }
 
 static void free_handle(struct swapio *handle)
@@ -179,11 +172,38 @@ no_queues:
 	return ret;
 }
 
+/* The options were checked. */
+int swapioi_open_with(const struct swapio_options *options, const struct accel_ops *accel,
+		      const struct engine_ops *engine_ops, struct swapio_error *error,
+		      struct swapio **ret_handle)
+{
+	struct swapio *handle = make_handle(options);
+	int ret;
+
+	if (!handle)
+		return swapioi_error(error, -ENOMEM, "no memory for a handle with %u requests",
+				     options->requests_max);
+	handle->accel = accel;
+	handle->engine_ops = engine_ops;
+	handle->epoch = swapioi_fork_epoch();
+	init_lists(handle);
+	init_locks(handle);
+	ret = start_handle(handle, error);
+	if (ret < 0) {
+		fini_locks(handle);
+		free_handle(handle);
+		return ret;
+	}
+	*ret_handle = handle;
+	return 0;
+}
+
 int swapio_open(const struct swapio_options *options, struct swapio_error *error,
 		struct swapio **ret_handle)
 {
 	struct swapio_options defaults;
-	struct swapio *handle;
+	const struct accel_ops *accel;
+	const struct engine_ops *engine_ops;
 	int ret;
 
 	swapio_options_init(&defaults);
@@ -192,23 +212,15 @@ int swapio_open(const struct swapio_options *options, struct swapio_error *error
 	ret = swapioi_options_check(options, error);
 	if (ret < 0)
 		return ret;
-	handle = make_handle(options);
-	if (!handle)
-		return swapioi_error(error, -ENOMEM, "no memory for a handle with %u requests",
-				     options->requests_max);
-	init_lists(handle);
-	handle->epoch = swapioi_fork_epoch();
-	ret = find_parts(handle, options, error);
-	if (ret == 0) {
-		init_locks(handle);
-		ret = start_handle(handle, error);
-	}
-	if (ret < 0) {
-		free_handle(handle);
-		return ret;
-	}
-	*ret_handle = handle;
-	return 0;
+	accel = swapioi_accel_find(options->accelerator);
+	if (!accel)
+		return swapioi_error(error, -ENOTSUP, "accelerator is \"%.64s\", allowed: \"host\"",
+				     options->accelerator);
+	engine_ops = swapioi_engine_find(options->engine);
+	if (!engine_ops)
+		return swapioi_error(error, -ENOTSUP, "engine is \"%.64s\", allowed: \"aio\"",
+				     options->engine);
+	return swapioi_open_with(options, accel, engine_ops, error, ret_handle);
 }
 
 /* Requests that never got to the end still hold their files. */
@@ -229,9 +241,7 @@ static void destroy(struct swapio *handle)
 	close_files(handle);
 	swapioi_buffers_free(handle, false);
 	swapioi_slab_destroy(&handle->slots_slab);
-	pthread_cond_destroy(&handle->done);
-	pthread_cond_destroy(&handle->work);
-	pthread_mutex_destroy(&handle->lock);
+	fini_locks(handle);
 	free_handle(handle);
 }
 
