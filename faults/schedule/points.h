@@ -8,7 +8,7 @@
 #define SWAPFAULT_POINTS_H
 
 enum point_id {
-#define POINT(name, layer, sentence) POINT_##name,
+#define POINT(name, sentence) POINT_##name,
 #define KIND(...)
 #include "../points.def"
 #undef POINT
