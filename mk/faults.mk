@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# faults.mk - the schedule language (one library for preload and harness) and the preload.
+
+SCHEDULE_SRC := $(wildcard faults/schedule/*.c)
+FAULTS_SRC := $(wildcard faults/src/*.c)
+SCHEDULE_A := $(O)/lib/libschedule.a
+FAULTS_SO := $(O)/lib/libswapfault.so
+FAULTS_LIBS := -lfiu -ldl -lpthread
+
+$(O)/obj/faults/%.o: INCLUDES = -Ifaults/include -Ifaults -Ifaults/schedule -Ifaults/src
+
+ifneq ($(SCHEDULE_SRC),)
+ALL += $(SCHEDULE_A)
+endif
+ifneq ($(FAULTS_SRC),)
+ALL += $(FAULTS_SO)
+endif
+
+$(SCHEDULE_A): $(call objects,$(SCHEDULE_SRC))
+
+$(FAULTS_SO): $(call objects,$(FAULTS_SRC) $(SCHEDULE_SRC))
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link) -shared $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(FAULTS_LIBS)
+
+faults: $(SCHEDULE_A) $(FAULTS_SO) ## only the schedule language and the preload
+.PHONY: faults

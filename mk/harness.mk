@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# harness.mk - the program swaptorture, its worker, and the faulty cores that test the harness.
+# The program never links libswapio: only the worker does, so that a crash there is a result.
+
+COMMON_SRC := $(wildcard harness/common/*.c)
+HARNESS_SRC := $(wildcard harness/src/*.c)
+WORKER_SRC := $(wildcard harness/worker/*.c)
+HARNESS_A := $(O)/lib/libharness.a
+HARNESS_BIN := $(O)/bin/swaptorture
+WORKER_BIN := $(O)/bin/swaptorture-worker
+HARNESS_LIBS := -lyaml -ljansson -lpthread -ldl
+META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
+	$(wildcard scenarios/meta/cores/*.c))
+
+$(O)/obj/harness/%.o: INCLUDES = -Iharness/common -Iharness/src -Ifaults -Ifaults/schedule
+$(O)/obj/harness/worker/%.o: INCLUDES = -Iharness/common -Iharness/worker -Ifaults \
+	-Ifaults/schedule -Icore/include -Ifaults/include
+$(O)/obj/scenarios/%.o: INCLUDES = -Icore/include
+$(O)/obj/harness/src/%.o: CPPFLAGS += -DSWAPTORTURE_VERSION='"$(VERSION)"'
+
+ifneq ($(HARNESS_SRC),)
+ALL += $(HARNESS_BIN)
+endif
+ifneq ($(WORKER_SRC),)
+ALL += $(WORKER_BIN)
+endif
+ALL += $(META_CORES)
+
+# Everything but main(), so that unit tests link what they name and nothing else.
+$(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC))
+
+$(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC)) $(SCHEDULE_A)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link) -o $@ $^ $(HARNESS_LIBS)
+
+$(WORKER_BIN): $(call objects,$(WORKER_SRC) $(COMMON_SRC)) $(SCHEDULE_A) $(CORE_SO)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link) -rdynamic -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
+		'-Wl,-rpath,$$ORIGIN/../lib' -ljansson -lpthread -ldl
+
+$(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link) -shared -o $@ $< -lpthread -ldl
+
+harness: $(HARNESS_BIN) $(WORKER_BIN) $(META_CORES) ## only the programs
+.PHONY: harness
