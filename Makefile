@@ -14,6 +14,7 @@ O ?= build
 all:
 
 include mk/config.mk
+include mk/layers.mk
 include mk/compile.mk
 include mk/core.mk
 include mk/faults.mk

@@ -18,8 +18,11 @@ BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WAR
 	$(if $(filter 1,$(WERROR)),-Werror) $(SAN_FLAGS)
 BASE_LDFLAGS := -pthread $(SAN_FLAGS)
 
-# What a part needs to see; declared beside its rules as a pattern-specific variable.
-INCLUDES =
+# Include paths follow from mk/layers.mk: what a directory may not know it cannot include.
+define layer_includes
+$(O)/obj/$(1)/%.o: INCLUDES = $$(addprefix -I,$(1) $(layer/$(1)))
+endef
+$(foreach layer,$(LAYERS),$(eval $(call layer_includes,$(layer))))
 
 objects = $(patsubst %.c,$(O)/obj/%.o,$(1))
 compile = $(CC) $(BASE_CFLAGS) $(INCLUDES) $(CPPFLAGS) $(CFLAGS)

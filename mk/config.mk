@@ -1,11 +1,36 @@
 # SPDX-License-Identifier: MIT
 # config.mk - runs configure when its result is missing or old, and reads it.
+#
+# configure writes down which packages are missing. Goals that start from nothing (run, check,
+# deps) install them first; the others stop here with the command that would.
 
-UNCONFIGURED_GOALS := clean distclean help deps format
+FROM_NOTHING := run check deps
+UNCONFIGURED := $(FROM_NOTHING) clean distclean help format
+GOALS := $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out $(UNCONFIGURED_GOALS),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out $(UNCONFIGURED),$(GOALS)),)
 -include $(O)/config.mk
+
+MISSING := $(MISSING_BUILD) $(if $(filter check-% tests bench fuzz-smoke man,$(GOALS)),$(MISSING_TEST))
+ifneq ($(strip $(MISSING)),)
+ifeq ($(MAKE_RESTARTS),)
+# They may have been installed since: look again, once.
+$(O)/config.mk: look-again
+.PHONY: look-again
+else
+$(info $(shell mk/deps.sh --tell $(MISSING)))
+$(error packages are missing)
+endif
+endif
 
 $(O)/config.mk: configure
 	@CC='$(if $(filter default,$(origin CC)),,$(CC))' ./configure '$(O)'
 endif
+
+deps: ## install the packages that are missing (apt)
+	$(Q)./configure '$(O)'
+	$(Q)mk/deps.sh --install $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
+	$(Q)./configure '$(O)'
+	$(Q)mk/deps.sh --verify $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
+
+.PHONY: deps

@@ -7,8 +7,6 @@ CORE_A := $(O)/lib/libswapio.a
 CORE_LIBS := -laio -lpthread -ldl
 EXAMPLES := $(patsubst core/examples/%.c,$(O)/examples/%,$(wildcard core/examples/*.c))
 
-$(O)/obj/core/%.o: INCLUDES = -Icore/include -Icore/src
-
 ifneq ($(CORE_SRC),)
 ALL += $(CORE_SO) $(CORE_A) $(EXAMPLES)
 endif

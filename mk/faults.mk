@@ -7,8 +7,6 @@ SCHEDULE_A := $(O)/lib/libschedule.a
 FAULTS_SO := $(O)/lib/libswapfault.so
 FAULTS_LIBS := -lfiu -ldl -lpthread
 
-$(O)/obj/faults/%.o: INCLUDES = -Ifaults/include -Ifaults -Ifaults/schedule -Ifaults/src
-
 ifneq ($(SCHEDULE_SRC),)
 ALL += $(SCHEDULE_A)
 endif

@@ -12,10 +12,6 @@ HARNESS_LIBS := -lyaml -ljansson -lpthread -ldl
 META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
 	$(wildcard scenarios/meta/cores/*.c))
 
-$(O)/obj/harness/%.o: INCLUDES = -Iharness/common -Iharness/src -Ifaults -Ifaults/schedule
-$(O)/obj/harness/worker/%.o: INCLUDES = -Iharness/common -Iharness/worker -Ifaults \
-	-Ifaults/schedule -Icore/include -Ifaults/include
-$(O)/obj/scenarios/%.o: INCLUDES = -Icore/include
 $(O)/obj/harness/src/%.o: CPPFLAGS += -DSWAPTORTURE_VERSION='"$(VERSION)"'
 
 ifneq ($(HARNESS_SRC),)

@@ -21,24 +21,18 @@ UNIT_LINK_core := $(CORE_LIBS)
 UNIT_LINK_faults := $(FAULTS_LIBS)
 UNIT_LINK_harness := $(HARNESS_LIBS)
 
-$(O)/obj/core/test/%.o: INCLUDES = -Icore/include -Icore/src -Icore/test
-$(O)/obj/faults/test/%.o: INCLUDES = -Ifaults/include -Ifaults -Ifaults/schedule -Ifaults/src \
-	-Ifaults/test
-$(O)/obj/harness/test/%.o: INCLUDES = -Iharness/common -Iharness/src -Iharness/worker \
-	-Iharness/test -Ifaults -Ifaults/schedule -Ifaults/include -Icore/include
-$(O)/obj/bench/%.o: INCLUDES = -Icore/include -Ifaults/include -Ifaults -Ifaults/schedule
-
-# unit_rule SOURCE, PART: the test's object, the objects it names, its part's libraries
+# unit_rule SOURCE, PART, NAMED: the test's object, the objects it names, its part's libraries;
+# the library under test only where the test names sources of the worker.
 define unit_rule
-$(call unit_program,$(1)): $(call objects,$(1)) \
-	$(call objects,$(addprefix $(2)/,$(call noted,build,$(1)))) $(UNIT_LIBS_$(2))
+$(call unit_program,$(1)): $(call objects,$(1) $(addprefix $(2)/,$(3))) $(UNIT_LIBS_$(2)) \
+	$(if $(filter worker/%,$(3)),$(CORE_A))
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(Q)$$(link) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka \
-		$(call noted,link,$(1)) $(UNIT_LINK_$(2))
+		$(call noted,link,$(1)) $(UNIT_LINK_$(2)) $(if $(filter worker/%,$(3)),$(CORE_LIBS))
 endef
-$(foreach source,$(UNIT_SRC),\
-	$(eval $(call unit_rule,$(source),$(firstword $(subst /, ,$(source))))))
+$(foreach source,$(UNIT_SRC),$(eval $(call unit_rule,$(source),\
+	$(firstword $(subst /, ,$(source))),$(call noted,build,$(source)))))
 
 $(VICTIMS): $(O)/test/%: $(O)/obj/faults/test/%.o
 	@mkdir -p $(@D)
