@@ -6,6 +6,7 @@
 
 FROM_NOTHING := run check deps
 UNCONFIGURED := $(FROM_NOTHING) clean distclean help format
+CC_ASKED := $(if $(filter default,$(origin CC)),,$(CC))
 GOALS := $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(UNCONFIGURED),$(GOALS)),)
@@ -24,13 +25,13 @@ endif
 endif
 
 $(O)/config.mk: configure
-	@CC='$(if $(filter default,$(origin CC)),,$(CC))' ./configure '$(O)'
+	@CC='$(CC_ASKED)' ./configure '$(O)'
 endif
 
 deps: ## install the packages that are missing (apt)
-	$(Q)./configure '$(O)'
+	$(Q)CC='$(CC_ASKED)' ./configure '$(O)'
 	$(Q)mk/deps.sh --install $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
-	$(Q)./configure '$(O)'
+	$(Q)CC='$(CC_ASKED)' ./configure '$(O)'
 	$(Q)mk/deps.sh --verify $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
 
 .PHONY: deps
