@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * posix_call.h - one intercepted posix call, from the question whether it is ours to the log.
+ *
+ *   if (!posix_call_on_fd(&call, POINT_fsync, fd))
+ *           return real_fsync()(fd);
+ *   if (posix_call_fails(&call))
+ *           return -1;
+ *   return posix_call_end(&call, real_fsync()(fd));
+ *
+ * Threads: any; safe in signal handlers. errno is kept.
+ */
+#ifndef SWAPFAULT_POSIX_CALL_H
+#define SWAPFAULT_POSIX_CALL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+struct posix_call {
+	struct fault_call call;
+	struct firing firing;
+	uint32_t number;
+};
+
+/* A call that names a file. */
+struct path_call {
+	struct posix_call posix;
+	char path[PATH_MAX];
+};
+
+/* False: not armed, the preload itself, or not below the work directory. */
+bool posix_call_start_fd(struct posix_call *call, enum point_id point, int fd);
+bool posix_call_start_path(struct path_call *call, enum point_id point, int dirfd,
+			   const char *path);
+bool posix_call_start_plain(struct posix_call *call, enum point_id point, uint64_t length);
+
+static inline bool posix_call_on_fd(struct posix_call *call, enum point_id point, int fd)
+{
+	return runtime_armed() && posix_call_start_fd(call, point, fd);
+}
+
+static inline bool posix_call_on_path(struct path_call *call, enum point_id point, int dirfd,
+				      const char *path)
+{
+	return runtime_armed() && posix_call_start_path(call, point, dirfd, path);
+}
+
+/* Memory and threads: no file. */
+static inline bool posix_call_on_nothing(struct posix_call *call, enum point_id point,
+					 uint64_t length)
+{
+	return runtime_armed() && posix_call_start_plain(call, point, length);
+}
+
+/* Conditions are filled in after start and before this: draw the faults. */
+void posix_call_decide(struct posix_call *call);
+
+/* The fault of that kind that fires, or NULL. */
+struct fault *posix_call_fault(const struct posix_call *call, enum kind_id kind);
+
+/* The errno that the call is to fail with, logged as injected; 0 when it is not to fail. */
+int posix_call_error(struct posix_call *call);
+/* The same through errno: true when the call is to return -1. */
+bool posix_call_fails(struct posix_call *call);
+
+/* Log the call: its return value, where -1 means errno. Returns @result. */
+int64_t posix_call_end(struct posix_call *call, int64_t result);
+/* As the above, for results that a fault changed. */
+int64_t posix_call_end_injected(struct posix_call *call, const struct fault *fault,
+				int64_t result);
+
+#endif /* SWAPFAULT_POSIX_CALL_H */

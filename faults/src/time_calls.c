@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * time_calls.c - clocks and sleeps: virtual in sim, libc's otherwise.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose.h"
+#include "runtime.h"
+#include "simtime.h"
+
+REAL(clock_gettime)
+REAL(gettimeofday)
+REAL(time)
+REAL(nanosleep)
+REAL(clock_nanosleep)
+REAL(usleep)
+REAL(sleep)
+REAL(poll)
+REAL(ppoll)
+
+static inline bool in_sim(void)
+{
+	return runtime_staged() && runtime_sim();
+}
+
+/* 0, or -EINTR with the rest in @ret_left. */
+static int sleep_until(uint64_t deadline_ns, uint64_t *ret_left)
+{
+	struct simclock_waiter waiter = {0};
+	int result = simclock_block(&waiter, deadline_ns);
+	uint64_t now = simclock_now_ns();
+
+	if (result != -EINTR)
+		return 0;
+	*ret_left = deadline_ns > now ? deadline_ns - now : 0;
+	return -EINTR;
+}
+
+static int sleep_for(const struct timespec *time, struct timespec *ret_left)
+{
+	uint64_t left;
+
+	if (!simtime_is_valid(time) || time->tv_sec < 0)
+		return -EINVAL;
+	if (sleep_until(simtime_after(simtime_ns(time)), &left) == 0)
+		return 0;
+	if (ret_left)
+		*ret_left = simtime_timespec(left);
+	return -EINTR;
+}
+
+static int finish(int result)
+{
+	if (result == 0)
+		return 0;
+	errno = -result;
+	return -1;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+	if (!in_sim() || !simtime_is_virtual(clock))
+		return real_clock_gettime()(clock, ret_time);
+	*ret_time = simtime_timespec(simtime_now(clock));
+	return 0;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict ret_time, void *restrict zone)
+{
+	uint64_t now;
+
+	if (!in_sim() || zone)
+		return real_gettimeofday()(ret_time, zone);
+	now = simtime_now(CLOCK_REALTIME);
+	ret_time->tv_sec = (time_t)(now / SIMTIME_SECOND_NS);
+	ret_time->tv_usec = (suseconds_t)(now % SIMTIME_SECOND_NS / 1000);
+	return 0;
+}
+
+EXPORT time_t time(time_t *ret_time)
+{
+	time_t now;
+
+	if (!in_sim())
+		return real_time()(ret_time);
+	now = (time_t)(simtime_now(CLOCK_REALTIME) / SIMTIME_SECOND_NS);
+	if (ret_time)
+		*ret_time = now;
+	return now;
+}
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *ret_left)
+{
+	if (!in_sim())
+		return real_nanosleep()(time, ret_left);
+	return finish(sleep_for(time, ret_left));
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *ret_left)
+{
+	uint64_t left;
+
+	if (!in_sim() || !simtime_is_virtual(clock))
+		return real_clock_nanosleep()(clock, flags, time, ret_left);
+	if (!(flags & TIMER_ABSTIME))
+		return -sleep_for(time, ret_left);
+	if (!simtime_is_valid(time))
+		return EINVAL;
+	return -sleep_until(simtime_deadline(time), &left);
+}
+
+EXPORT int usleep(useconds_t microseconds)
+{
+	struct timespec time = simtime_timespec((uint64_t)microseconds * 1000);
+
+	if (!in_sim())
+		return real_usleep()(microseconds);
+	return finish(sleep_for(&time, NULL));
+}
+
+EXPORT unsigned sleep(unsigned seconds)
+{
+	struct timespec time = {.tv_sec = (time_t)seconds}, left = {0};
+
+	if (!in_sim())
+		return real_sleep()(seconds);
+	return sleep_for(&time, &left) ? (unsigned)left.tv_sec + (left.tv_nsec > 0) : 0;
+}
+
+/* A poll of nothing is a sleep. Descriptors belong to the kernel, and so does the time there. */
+EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	struct timespec time;
+
+	if (!in_sim() || count > 0 || timeout_ms < 0)
+		return real_poll()(fds, count, timeout_ms);
+	time = simtime_timespec((uint64_t)timeout_ms * 1000000u);
+	return finish(sleep_for(&time, NULL));
+}
+
+EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	if (!in_sim() || count > 0 || !timeout || mask)
+		return real_ppoll()(fds, count, timeout, mask);
+	return finish(sleep_for(timeout, NULL));
+}
+
+INTERPOSED(clock_gettime);
+INTERPOSED(gettimeofday);
+INTERPOSED(time);
+INTERPOSED(nanosleep);
+INTERPOSED(clock_nanosleep);
+INTERPOSED(usleep);
+INTERPOSED(sleep);
+INTERPOSED(poll);
+INTERPOSED(ppoll);
