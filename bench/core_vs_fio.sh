@@ -62,7 +62,7 @@ run_core() {
 count_calls() {
 	# shellcheck disable=SC2086 # the command line is made of words
 	strace -f -c -o "$scratch/calls" $1 >"$scratch/out"
-	awk '$NF == "total" { print $(NF - 1) > 4 ? $(NF - 1) : $(NF - 2) }' "$scratch/calls"
+	awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { calls += $4 } END { print calls }' "$scratch/calls"
 }
 
 # SIDE OPERATION BLOCK DEPTH -> system calls per GiB
