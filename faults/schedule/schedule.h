@@ -24,6 +24,7 @@
 
 #define SCHEDULE_FAULTS_MAX 64
 #define SCHEDULE_PATH_BYTES 128
+#define SCHEDULE_CONTEXTS 64 /* contexts in use at once that io_event faults count apart */
 #define SCHEDULE_ANY UINT64_MAX /* a condition that was not given */
 
 enum fault_op { FAULT_OP_ANY, FAULT_OP_READ, FAULT_OP_WRITE };
@@ -67,6 +68,9 @@ struct fault {
 	/* matching state, atomics: calls that passed the conditions; times it fired */
 	uint64_t seen;
 	uint64_t fired;
+	/* the same as seen for each context: its number in the upper half, the count in the lower;
+	 * context N stands in slot N modulo their number */
+	uint64_t seen_on[SCHEDULE_CONTEXTS];
 };
 
 struct schedule {
@@ -76,7 +80,7 @@ struct schedule {
 
 struct schedule_error {
 	unsigned line, column; /* from 1 */
-	char text[256];	       /* what is wrong, the value, what is allowed */
+	char text[384];	       /* what is wrong, the value, what is allowed */
 };
 
 /* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed); nothing written then. */
@@ -109,8 +113,11 @@ struct fault_call {
 #define FIRING_MAX 8
 struct firing {
 	unsigned count;
-	struct fault *faults[FIRING_MAX];
+	struct fault *faults[FIRING_MAX]; /* in schedule order */
 };
+
+/* Forget what was counted: the arm barrier. */
+void schedule_reset(struct schedule *schedule);
 
 /* Count @call against every fault of its point; collect those that fire now. ready= is not a filter
  * (it is a state to be made): the caller of schedule_match makes it. */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schedule_effect.c - what a correct program must do about one fault as it is configured. points.def
+ * says it of the kind; here is where the argument or the persistence changes that.
+ */
+#include <errno.h>
+
+#include "schedule.h"
+
+/* It never ends, whatever the program does: trying again cannot help. */
+static bool persists(const struct fault *fault)
+{
+	return fault->when.last == SCHEDULE_ANY && fault->when.step == 1 &&
+	       fault->depth == SCHEDULE_ANY;
+}
+
+/* Trying again cures what passes; nothing cures what stays. */
+static enum effect unless_persistent(const struct fault *fault, enum effect otherwise)
+{
+	return persists(fault) ? otherwise : EFFECT_TRANSPARENT;
+}
+
+/* EAGAIN: reap and retry. Others are about the first request of the batch, each time anew. */
+static enum effect submit_error(const struct fault *fault)
+{
+	if (fault->value == EAGAIN)
+		return unless_persistent(fault, EFFECT_FAILS_ALL);
+	return persists(fault) ? EFFECT_FAILS_ALL : EFFECT_FAILS_ONE;
+}
+
+/* Of the two wait calls one is left to fall back on, when one call only is hit. */
+static enum effect wait_error(const struct fault *fault)
+{
+	bool one_hit = fault->call != FAULT_CALL_ANY || fault->when.first == fault->when.last ||
+		       fault->point == POINT_io_pgetevents;
+
+	switch (fault->value) {
+	case EINTR:
+		return unless_persistent(fault, EFFECT_FAILS_ALL);
+	case ENOSYS:
+	case EPERM:
+		return one_hit ? EFFECT_TRANSPARENT : EFFECT_FAILS_ALL;
+	}
+	return EFFECT_FAILS_ALL;
+}
+
+/* With nothing ready in any wait, no event ever comes; a signal that does not interrupt lets them. */
+static enum effect wait_interrupted(const struct fault *fault)
+{
+	if (fault->ready != 0 || fault->masked || fault->ignored)
+		return EFFECT_TRANSPARENT;
+	return unless_persistent(fault, EFFECT_FAILS_ALL);
+}
+
+/* Resumed until done, unless every attempt reports nothing. */
+static enum effect fewer_bytes(const struct fault *fault)
+{
+	if (fault->value < 0)
+		return EFFECT_FAILS_ONE;
+	if (fault->length.begin > (uint64_t)fault->value)
+		return EFFECT_TRANSPARENT;
+	return unless_persistent(fault, EFFECT_FAILS_ONE);
+}
+
+/* Direct I/O that is refused is done without; calls that were interrupted are called again. */
+static enum effect file_error(const struct fault *fault)
+{
+	if (fault->direct && (fault->value == EINVAL || fault->value == EOPNOTSUPP))
+		return EFFECT_TRANSPARENT;
+	if (fault->value == EINTR)
+		return unless_persistent(fault, EFFECT_FAILS_ONE);
+	return kind_info(fault->kind)->effect;
+}
+
+enum effect fault_effect(const struct fault *fault)
+{
+	switch ((unsigned)fault->kind) {
+	case KIND_io_submit_error:
+		return submit_error(fault);
+	case KIND_io_submit_accept:
+	case KIND_io_getevents_few:
+		return fault->value ? EFFECT_TRANSPARENT
+				    : unless_persistent(fault, EFFECT_FAILS_ALL);
+	case KIND_io_getevents_error:
+	case KIND_io_pgetevents_error:
+		return wait_error(fault);
+	case KIND_io_getevents_signal:
+	case KIND_io_getevents_stop:
+	case KIND_io_getevents_attach:
+		return wait_interrupted(fault);
+	case KIND_io_event_short:
+	case KIND_io_event_lie:
+	case KIND_pread_short:
+	case KIND_pwrite_short:
+		return fewer_bytes(fault);
+	case KIND_io_event_zero:
+		return unless_persistent(fault, EFFECT_FAILS_ONE);
+	case KIND_io_event_hold:
+		return fault->until == FAULT_UNTIL_NEVER ? EFFECT_FAILS_ONE : EFFECT_TRANSPARENT;
+	case KIND_open_error:
+	case KIND_pread_error:
+	case KIND_pwrite_error:
+	case KIND_ftruncate_error:
+	case KIND_fallocate_error:
+	case KIND_fsync_error:
+		return file_error(fault);
+	}
+	return kind_info(fault->kind)->effect;
+}
