@@ -15,12 +15,7 @@ void runtime_count_reset(void)
 {
 	for (unsigned i = 0; i < POINT_COUNT; i++)
 		atomic_store(&calls[i], 0);
-	for (unsigned i = 0; i < runtime_case.schedule.count; i++) {
-		struct fault *fault = &runtime_case.schedule.faults[i];
-
-		__atomic_store_n(&fault->seen, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&fault->fired, 0, __ATOMIC_RELAXED);
-	}
+	schedule_reset(&runtime_case.schedule);
 }
 
 uint32_t runtime_call_number(enum point_id point)
