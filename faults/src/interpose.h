@@ -7,6 +7,11 @@
 #ifndef SWAPFAULT_INTERPOSE_H
 #define SWAPFAULT_INTERPOSE_H
 
+/* Files that define calls of libc include this header first: with these set, libc's headers would
+ * turn our definitions into its own aliases. */
+#undef _FORTIFY_SOURCE
+#undef _FILE_OFFSET_BITS
+
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -39,11 +44,14 @@ void *interposed_find(const char *name);
 struct real_slot {
 	const char *name;
 	_Atomic(void *) function;
+	void *fallback; /* where nothing after us provides it: old and new libcs lack some names */
 };
 
-#define REAL(call)                                                                                 \
+#define REAL(call) REAL_OR(call, NULL)
+
+#define REAL_OR(call, instead)                                                                     \
 	static struct real_slot real_slot_##call                                                   \
-		__attribute__((used, section("real_slots"))) = {#call, NULL};                       \
+		__attribute__((used, section("real_slots"))) = {#call, NULL, (void *)(instead)};    \
 	static inline __typeof__(&call) real_##call(void)                                          \
 	{                                                                                          \
 		return (__typeof__(&call))real_function(&real_slot_##call);                        \
@@ -52,7 +60,7 @@ struct real_slot {
 void *real_resolve(struct real_slot *slot);
 void real_resolve_all(void);
 
-/* NULL when nothing after us provides it (an old libc). */
+/* NULL when nothing after us provides it and there is no other way. */
 static inline void *real_function(struct real_slot *slot)
 {
 	void *function = atomic_load_explicit(&slot->function, memory_order_relaxed);

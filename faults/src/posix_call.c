@@ -116,6 +116,11 @@ int64_t posix_call_end(struct posix_call *call, int64_t result)
 	return result;
 }
 
+void posix_call_end_plain(struct posix_call *call, int64_t result)
+{
+	runtime_log_call(&call->call, call->number, result, false);
+}
+
 int64_t posix_call_end_injected(struct posix_call *call, const struct fault *fault, int64_t result)
 {
 	runtime_log_inject(fault, &call->call, call->number, result);

@@ -68,7 +68,9 @@ bool posix_call_fails(struct posix_call *call);
 
 /* Log the call: its return value, where -1 means errno. Returns @result. */
 int64_t posix_call_end(struct posix_call *call, int64_t result);
-/* As the above, for results that a fault changed. */
+/* Log the call that answers without errno: @result is a value or -errno. */
+void posix_call_end_plain(struct posix_call *call, int64_t result);
+/* For results that a fault changed, a value or -errno. */
 int64_t posix_call_end_injected(struct posix_call *call, const struct fault *fault,
 				int64_t result);
 

@@ -145,6 +145,8 @@ void *real_resolve(struct real_slot *slot)
 {
 	void *found = real_dlsym()(RTLD_NEXT, slot->name);
 
+	if (!found)
+		found = slot->fallback;
 	atomic_store_explicit(&slot->function, found, memory_order_relaxed);
 	return found;
 }

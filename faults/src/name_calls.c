@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name_calls.c - points rename and unlink: the names of files. A call belongs to the case when any of
+ * its names is below the work directory.
+ */
+#include "interpose.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "posix_call.h"
+
+#if !__GLIBC_PREREQ(2, 28)
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+#endif
+
+REAL(rename)
+REAL(renameat)
+REAL(renameat2)
+REAL(unlink)
+REAL(unlinkat)
+REAL(remove)
+
+static bool rename_is_ours(struct path_call *call, int from_dir, const char *from, int to_dir,
+			   const char *to)
+{
+	return posix_call_on_path(call, POINT_rename, to_dir, to) ||
+	       posix_call_on_path(call, POINT_rename, from_dir, from);
+}
+
+EXPORT int rename(const char *from, const char *to)
+{
+	struct path_call call;
+
+	if (!rename_is_ours(&call, AT_FDCWD, from, AT_FDCWD, to))
+		return real_rename()(from, to);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix, real_rename()(from, to));
+}
+
+EXPORT int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	struct path_call call;
+
+	if (!rename_is_ours(&call, from_dir, from, to_dir, to))
+		return real_renameat()(from_dir, from, to_dir, to);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix, real_renameat()(from_dir, from, to_dir, to));
+}
+
+EXPORT int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	struct path_call call;
+
+	if (!rename_is_ours(&call, from_dir, from, to_dir, to))
+		return real_renameat2()(from_dir, from, to_dir, to, flags);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix,
+				   real_renameat2()(from_dir, from, to_dir, to, flags));
+}
+
+EXPORT int unlink(const char *path)
+{
+	struct path_call call;
+
+	if (!posix_call_on_path(&call, POINT_unlink, AT_FDCWD, path))
+		return real_unlink()(path);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix, real_unlink()(path));
+}
+
+/* A directory is not what the point is about. */
+EXPORT int unlinkat(int dirfd, const char *path, int flags)
+{
+	struct path_call call;
+
+	if ((flags & AT_REMOVEDIR) || !posix_call_on_path(&call, POINT_unlink, dirfd, path))
+		return real_unlinkat()(dirfd, path, flags);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix, real_unlinkat()(dirfd, path, flags));
+}
+
+EXPORT int remove(const char *path)
+{
+	struct path_call call;
+
+	if (!posix_call_on_path(&call, POINT_unlink, AT_FDCWD, path))
+		return real_remove()(path);
+	if (posix_call_fails(&call.posix))
+		return -1;
+	return (int)posix_call_end(&call.posix, real_remove()(path));
+}
+
+INTERPOSED(rename);
+INTERPOSED(renameat);
+INTERPOSED(renameat2);
+INTERPOSED(unlink);
+INTERPOSED(unlinkat);
+INTERPOSED(remove);
