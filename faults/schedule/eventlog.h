@@ -89,18 +89,31 @@ struct eventlog_header {
 
 struct eventlog; /* an open log */
 
-/* Harness: make a fresh, empty log in the open file @fd (kept by the caller). 0, -errno. */
+/* Harness: make a fresh, empty log in the open file @fd (kept by the caller; best a memfd with
+ * MFD_ALLOW_SEALING). 0, -errno. */
 int eventlog_init(int fd);
-/* Preload: map for writing; the descriptor may be closed afterwards only if a private dup is kept
- * (the log keeps its own, above 900 where possible, O_CLOEXEC). 0, -errno. */
+/* Map a log, to write and to read; the log keeps a descriptor of its own, above 900 where possible,
+ * O_CLOEXEC. 0; -EINVAL: no log or another version; -errno. */
 int eventlog_open(int fd, struct eventlog **ret_log);
 void eventlog_close(struct eventlog *log);
 struct eventlog_header *eventlog_header(struct eventlog *log);
-/* Append one record: signal safe, no locks but at growth, never blocks on the reader. */
+/* Append one record, its commit word aside: signal safe, no locks, never blocks on the reader. What
+ * has no room counts as overflow. errno may change. */
 void eventlog_append(struct eventlog *log, const struct eventlog_record *record);
-/* Reader: @index from 0; NULL past the last, and for a record that was never committed. */
+/* Reader: @index from 0; NULL past the last, and for a record that was never committed or that
+ * nobody can have written (a corrupt file). Valid until eventlog_close(). */
 const struct eventlog_record *eventlog_get(struct eventlog *log, uint64_t index);
 uint64_t eventlog_count(struct eventlog *log);
 const char *eventlog_type_name(enum eventlog_type type);
+
+/* How much of the order is part of a hash. */
+enum eventlog_scope {
+	EVENTLOG_SCOPE_REQUESTS, /* what became of each request: equal on targets that agree */
+	EVENTLOG_SCOPE_ORDER,	 /* and all records in their order, for each context and, outside of
+				  * contexts, each thread: equal when a case replays */
+};
+/* Reader: a hash of what happened, without time, pid, thread and address, and whatever the
+ * interleaving between contexts, threads and processes was. 0, -ENOMEM. */
+int eventlog_hash(struct eventlog *log, enum eventlog_scope scope, uint64_t *ret_hash);
 
 #endif /* SWAPFAULT_EVENTLOG_H */
