@@ -42,8 +42,13 @@ struct plan_options {
 	unsigned faults_count;
 	uint64_t seed;
 	const char *filter;	  /* T=, a glob on case names; NULL none */
+	const char *work_root;	  /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */
+	const char *program;	  /* how swaptorture was called, for the repro line; NULL: its name */
+	const char *repro_extra;  /* more words for the repro line, quoted already; NULL none */
 };
 
+/* 0; -EINVAL with @diag: a path, scenario, cell or fault that cannot be; -ENOMEM. Nothing planned is
+ * -EINVAL, too: an empty run must not look like a passed one. */
 int plan_make(const struct plan_options *options, struct plan **ret_plan, struct diag *diag);
 void plan_free(struct plan *plan);
 

@@ -10,6 +10,8 @@
 #include "schedule.h"
 #include "workload.h"
 
+struct yaml_node;
+
 enum target { TARGET_SIM, TARGET_HOST, TARGET_NVME, TARGET_COUNT };
 const char *target_name(enum target target);
 
@@ -37,10 +39,13 @@ struct expectation {
 #define SCENARIO_MATRIX_KEYS_MAX 8
 #define SCENARIO_MATRIX_VALUES_MAX 32
 
+#define SCENARIO_CELLS_MAX 1024
+#define SCENARIO_VALUE_BYTES 256
+
 struct matrix_key {
-	char key[32]; /* an option of handle, or a dotted place such as swap.tensors.0.numel, or fault */
+	char key[64]; /* an option of handle, a dotted place such as swap.tensors.0.numel, or faults */
 	unsigned values_count;
-	char values[SCENARIO_MATRIX_VALUES_MAX][128]; /* as written */
+	char values[SCENARIO_MATRIX_VALUES_MAX][SCENARIO_VALUE_BYTES]; /* as written; faults joined by "; " */
 	unsigned line, column;
 };
 
@@ -63,10 +68,11 @@ struct scenario {
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */
-	char **program; /* NULL, or an argv: run this instead of the built-in workload */
-	void *root;	/* the parsed YAML, owned here (the matrix is applied to it) */
+	char **program; /* NULL, or an argv: run this instead of the built-in workload; NULL-ended */
+	struct yaml_node *root; /* the parsed YAML, owned here (the matrix is applied to it) */
 };
 
+/* 0; -EINVAL with @diag; -errno of the file, with @diag, too. */
 int scenario_load(const char *path, struct scenario **ret_scenario, struct diag *diag);
 void scenario_free(struct scenario *scenario);
 

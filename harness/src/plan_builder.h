@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_builder.h - making and ending a single case of a plan.
+ *
+ * Threads: one thread.
+ */
+#ifndef PLAN_BUILDER_H
+#define PLAN_BUILDER_H
+
+#include "matrix.h"
+#include "plan_internal.h"
+
+/* @cell: the scenario with the values of @choice applied. On failure nothing is kept. */
+int plan_case_init(const struct plan_options *options, const struct scenario *scenario,
+		   const struct scenario *cell, const unsigned *choice, enum target target,
+		   struct test_case *test_case, struct diag *diag);
+void plan_case_fini(struct test_case *test_case);
+
+#endif /* PLAN_BUILDER_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario_check_steps.c - steps that contradict themselves or each other.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "points.h"
+#include "scenario_schema.h"
+
+static bool names_errno(const char *text)
+{
+	int number;
+
+	return errno_find(text, &number) == 0;
+}
+
+static const struct yaml_node *step_key_node(const struct yaml_node *node, const char *name)
+{
+	const struct yaml_node *options = node->kind == YAML_KIND_MAP ? node->items[0] : NULL;
+	const struct yaml_node *value = yaml_node_member(options, name);
+
+	return value ? value : node;
+}
+
+static int check_options(struct scenario_reader *reader, const struct step *step,
+			 const struct yaml_node *node)
+{
+	const char *expected = step->expect_error;
+
+	if (step->buffered_fd && !step->by_fd)
+		return scenario_refuse(reader, step_key_node(node, "buffered"),
+				       "buffered: goes with by: fd only");
+	if (step->own_handles && step->threads < 2)
+		return scenario_refuse(reader, step_key_node(node, "own_handles"),
+				       "own_handles: goes with threads: 2 or more only");
+	if (expected[0] == 'E' && !names_errno(expected))
+		return scenario_refuse(reader, step_key_node(node, "expect"),
+				       "expect: '%s' is no errno name that is known here", expected);
+	return 0;
+}
+
+/* A key that a step cannot do without. */
+static int check_needed(struct scenario_reader *reader, const struct step *step,
+			const struct yaml_node *node)
+{
+	const struct yaml_node *options = node->kind == YAML_KIND_MAP ? node->items[0] : NULL;
+	const char *needed = step->kind == STEP_TRUNCATE  ? "bytes"
+			     : step->kind == STEP_CORRUPT ? "offset"
+			     : step->kind == STEP_REPEAT  ? "count"
+							  : NULL;
+
+	if (needed && !yaml_node_member(options, needed))
+		return scenario_refuse(reader, node, "key '%s' is missing in %s", needed,
+				       step_name(step->kind));
+	return 0;
+}
+
+static int check_corrupt(struct scenario_reader *reader, const struct step *step,
+			 const struct yaml_node *node)
+{
+	const struct workload *workload = &reader->scenario->workload;
+
+	for (unsigned i = 0; step->kind == STEP_CORRUPT && i < workload->tensors_count; i++) {
+		const struct tensor *tensor = &workload->tensors[i];
+		unsigned long long bytes = tensor_bytes(tensor);
+
+		if (step->tensors && !(step->tensors & (1ull << i)))
+			continue;
+		if (step->bytes >= bytes)
+			return scenario_refuse(reader, step_key_node(node, "offset"),
+					       "offset: %llu, tensor %s has %llu bytes",
+					       (unsigned long long)step->bytes, tensor->name, bytes);
+	}
+	return 0;
+}
+
+static bool needs_handle(enum step_kind kind)
+{
+	switch (kind) {
+	case STEP_TRUNCATE:
+	case STEP_CORRUPT:
+	case STEP_PREPARE:
+	case STEP_REMOVE:
+	case STEP_OPEN:
+	case STEP_REPEAT:
+	case STEP_COUNT:
+		return false;
+	case STEP_SWAP_OUT:
+	case STEP_SWAP_IN:
+	case STEP_WRITE:
+	case STEP_READ:
+	case STEP_START:
+	case STEP_WAIT:
+	case STEP_CANCEL:
+	case STEP_CLOSE:
+	case STEP_ABORT:
+	case STEP_FORK:
+	case STEP_IS_PINNED:
+		return true;
+	}
+	return false;
+}
+
+/* Follow the handle: a close that must answer an error leaves it open. */
+static int check_handle(struct scenario_reader *reader, const struct step *step,
+			const struct yaml_node *node, bool *open)
+{
+	if (needs_handle(step->kind) && !*open)
+		return scenario_refuse(reader, node, "%s: the handle is closed, a step open is due",
+				       step_name(step->kind));
+	if (step->kind == STEP_OPEN && *open)
+		return scenario_refuse(reader, node, "open: the handle is open already");
+	if (step->kind == STEP_OPEN)
+		*open = true;
+	if (step->kind == STEP_ABORT || (step->kind == STEP_CLOSE && step->expect_error[0] != 'E'))
+		*open = false;
+	return 0;
+}
+
+int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node *root)
+{
+	const struct workload *workload = &reader->scenario->workload;
+	const struct yaml_node *list = yaml_node_member(yaml_node_member(root, "swap"), "steps");
+	bool open = true, at_mark = true;
+
+	for (unsigned i = 0; i < workload->steps_count; i++) {
+		const struct step *step = &workload->steps[i];
+		const struct yaml_node *node = list->items[i];
+
+		if (check_needed(reader, step, node) < 0 || check_options(reader, step, node) < 0 ||
+		    check_corrupt(reader, step, node) < 0 ||
+		    check_handle(reader, step, node, &open) < 0)
+			return -EINVAL;
+		if (step->kind == STEP_REPEAT && at_mark)
+			return scenario_refuse(reader, node, "repeat: there is no step to repeat");
+		if (step->kind == STEP_REPEAT && !open)
+			return scenario_refuse(reader, node,
+					       "repeat: the handle is closed at the end");
+		at_mark = step->kind == STEP_REPEAT;
+	}
+	return 0;
+}

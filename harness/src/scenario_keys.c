@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario_keys.c - the table: every key that a scenario file may hold.
+ */
+#include "scenario_schema.h"
+
+#define FIELD(container, member)                                                                   \
+	.offset = offsetof(struct container, member),                                              \
+	.bytes = sizeof(((struct container *)0)->member)
+#define LIST(container, member, member_count)                                                      \
+	.offset = offsetof(struct container, member),                                              \
+	.bytes = sizeof(((struct container *)0)->member[0]),                                       \
+	.count_offset = offsetof(struct container, member_count)
+#define RANGE(from, to) .least = (from), .most = (to)
+#define CHOICES(...) .choices = (const char *const[]){__VA_ARGS__, NULL}
+
+#define NUMEL_MAX (1ull << 40)
+#define OFFSET_MAX (1ull << 46)
+#define HOUR_NS 3600000000000ull
+#define NAME_PATTERN "^[a-z0-9][a-z0-9-]*$"
+#define NAME_ALLOWED "small letters, digits and hyphens"
+#define ERRNO_PATTERN "^(any|ok|E[A-Z0-9]+)$"
+
+#define DTYPES CHOICES("u8", "fp16", "bf16", "fp32", "fp64", "i32", "i64")
+
+const struct scenario_key handle_keys[] = {
+	{.name = "block_size", .type = KEY_BYTES, FIELD(handle_options, block_bytes),
+	 RANGE(512, 0x7ffff000), .multiple = 512, .fallback = "1M",
+	 .doc = "a request is cut into blocks of this size"},
+	{.name = "queue_depth", .type = KEY_COUNT, FIELD(handle_options, queue_depth),
+	 RANGE(1, 4096), .fallback = "32", .doc = "blocks in flight in each queue"},
+	{.name = "workers", .type = KEY_COUNT, FIELD(handle_options, workers), RANGE(0, 64),
+	 .fallback = "1", .doc = "threads that drive queues; 0: the caller does, inside its calls"},
+	{.name = "requests_max", .type = KEY_COUNT, FIELD(handle_options, requests_max),
+	 RANGE(1, 65536), .fallback = "1024", .doc = "requests that may be pending at once"},
+	{.name = "single_submit", .type = KEY_BOOL, FIELD(handle_options, single_submit),
+	 .fallback = "false", .doc = "one io_submit for each block instead of for each batch"},
+	{.name = "overlap_events", .type = KEY_BOOL, FIELD(handle_options, overlap_events),
+	 .fallback = "true", .doc = "refill the queue as completions come, instead of batch by batch"},
+	{.name = "unaligned", .type = KEY_CHOICE, FIELD(handle_options, unaligned),
+	 CHOICES("reject", "bounce"), .fallback = "reject",
+	 .doc = "what to do with a buffer pointer that is not aligned"},
+	{.name = "alignment", .type = KEY_BYTES, FIELD(handle_options, alignment_bytes),
+	 RANGE(0, 2097152), .power_of_two = true, .fallback = "0",
+	 .doc = "multiple that buffer pointers must have; 0: the page size"},
+	{.name = "bounce_slots", .type = KEY_COUNT, FIELD(handle_options, bounce_slots),
+	 RANGE(1, 256), .fallback = "4", .doc = "bounce buffers of each queue"},
+	{.name = "direct", .type = KEY_CHOICE, FIELD(handle_options, direct),
+	 CHOICES("prefer", "require"), .fallback = "prefer",
+	 .doc = "what to do where a file system has no O_DIRECT"},
+	{0},
+};
+
+static const struct scenario_key tensor_keys[] = {
+	{.name = "name", .type = KEY_TEXT, .required = true, FIELD(tensor, name),
+	 .pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
+	 .allowed = "letters, digits, and _ . - inside", .doc = "what messages call it"},
+	{.name = "numel", .type = KEY_COUNT, .required = true, FIELD(tensor, numel),
+	 RANGE(0, NUMEL_MAX), .doc = "number of elements"},
+	{.name = "dtype", .type = KEY_CHOICE, FIELD(tensor, dtype), DTYPES, .fallback = "fp32",
+	 .doc = "element type"},
+	{.name = "file", .type = KEY_TEXT, FIELD(tensor, file),
+	 .pattern = "^([^/.][^/]*|\\.[^/.][^/]*|\\.\\.[^/]+)$",
+	 .allowed = "a file name in the work directory, without / and not . or ..",
+	 .fallback = "NAME.swp", .doc = "where it is stored; several tensors may share a file"},
+	{.name = "file_offset", .type = KEY_BYTES, FIELD(tensor, file_offset_bytes),
+	 RANGE(0, OFFSET_MAX), .fallback = "0", .doc = "where in the file it begins"},
+	{.name = "memory", .type = KEY_CHOICE, FIELD(tensor, memory),
+	 CHOICES("aligned", "pinned", "heap"), .fallback = "aligned",
+	 .doc = "whose memory holds it: a buffer of the library, a pinned one, or the program's own"},
+	{.name = "pointer_offset", .type = KEY_BYTES, FIELD(tensor, pointer_offset_bytes),
+	 RANGE(0, 65536), .fallback = "0",
+	 .doc = "added to the page-aligned pointer; only with memory: heap"},
+	{0},
+};
+
+static void fresh_tensor(void *item)
+{
+	tensor_defaults(item);
+}
+
+static const struct scenario_key swap_keys[] = {
+	{.name = "tensors", .type = KEY_MAPS, .required = true,
+	 LIST(workload, tensors, tensors_count), RANGE(1, WORKLOAD_TENSORS_MAX),
+	 .keys = tensor_keys, .defaults = fresh_tensor, .doc = "what is swapped"},
+	{.name = "steps", .type = KEY_SPECIAL, .required = true, .read = scenario_read_steps,
+	 RANGE(1, WORKLOAD_STEPS_MAX), .doc = "what is done with it, in this order"},
+	{0},
+};
+
+const struct scenario_key step_keys[] = {
+	{.name = "tensors", .type = KEY_SPECIAL, RANGE(1, WORKLOAD_TENSORS_MAX),
+	 .fallback = "all", .doc = "names of the tensors that take part"},
+	{.name = "op", .type = KEY_CHOICE, FIELD(step, write), CHOICES("read", "write"),
+	 .fallback = "read", .doc = "which way it goes"},
+	{.name = "by", .type = KEY_CHOICE, FIELD(step, by_fd), CHOICES("path", "fd"),
+	 .fallback = "path", .doc = "name files by path, or give open descriptors"},
+	{.name = "buffered", .type = KEY_BOOL, FIELD(step, buffered_fd), .fallback = "false",
+	 .doc = "with by: fd, open without O_DIRECT"},
+	{.name = "threads", .type = KEY_COUNT, FIELD(step, threads), RANGE(1, 16), .fallback = "1",
+	 .doc = "split the tensors over so many threads"},
+	{.name = "own_handles", .type = KEY_BOOL, FIELD(step, own_handles), .fallback = "false",
+	 .doc = "with threads, a handle for each"},
+	{.name = "numel", .type = KEY_COUNT, FIELD(step, numel), RANGE(0, NUMEL_MAX),
+	 .fallback = "of the tensor", .doc = "transfer so many elements instead"},
+	{.name = "dtype", .type = KEY_CHOICE, FIELD(step, dtype), DTYPES,
+	 .fallback = "of the tensor", .doc = "transfer elements of this type instead"},
+	{.name = "timeout", .type = KEY_DURATION, FIELD(step, timeout_ns), RANGE(0, HOUR_NS),
+	 .fallback = "none", .doc = "give up after that time; 0: at once"},
+	{.name = "bytes", .type = KEY_BYTES, FIELD(step, bytes), RANGE(0, OFFSET_MAX),
+	 .doc = "the size that the file gets"},
+	{.name = "offset", .type = KEY_BYTES, FIELD(step, bytes), RANGE(0, OFFSET_MAX),
+	 .doc = "which byte of the tensor is changed"},
+	{.name = "count", .type = KEY_COUNT, FIELD(step, count), RANGE(2, 1000000),
+	 .doc = "how many times in all"},
+	{.name = "expect", .type = KEY_TEXT, FIELD(step, expect_error), .pattern = ERRNO_PATTERN,
+	 .allowed = "ok, any or an errno name such as EIO", .fallback = "as the file's expect says",
+	 .doc = "what this step must end with"},
+	{0},
+};
+
+const struct step_rule step_rules[STEP_COUNT] = {
+	[STEP_SWAP_OUT] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+			   "write fresh data, all at once; another process checks the files"},
+	[STEP_SWAP_IN] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+			  "poison the memory, read all at once, check the data"},
+	[STEP_WRITE] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+			"write the same data, one tensor after the other"},
+	[STEP_READ] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+		       "poison and read, one tensor after the other, check the data"},
+	[STEP_START] = {"tensors op by buffered numel dtype expect",
+			"submit and go on; wait or cancel comes later"},
+	[STEP_WAIT] = {"timeout expect", "wait for everything that was started"},
+	[STEP_CANCEL] = {"expect", "cancel everything that was started"},
+	[STEP_TRUNCATE] = {"tensors bytes", "set the size of the files, outside of the library"},
+	[STEP_CORRUPT] = {"tensors offset", "change one byte of the files, outside of the library"},
+	[STEP_PREPARE] = {"tensors", "write the files with buffered writes, outside of the library"},
+	[STEP_REMOVE] = {"tensors", "unlink the files, outside of the library"},
+	[STEP_CLOSE] = {"timeout expect", "close the handle"},
+	[STEP_ABORT] = {"", "destroy the handle, whatever is in flight"},
+	[STEP_OPEN] = {"expect", "open the handle again; the first step finds it open"},
+	[STEP_FORK] = {"", "fork; the child must be refused, the parent goes on"},
+	[STEP_IS_PINNED] = {"tensors", "ask which memory is pinned, and check the answers"},
+	[STEP_REPEAT] = {"count", "the steps before, since the last repeat, again"},
+};
+
+static const struct scenario_key device_keys[] = {
+	{.name = "sector", .type = KEY_COUNT, FIELD(scenario, sector_bytes), RANGE(512, 4096),
+	 CHOICES("512", "4096"), .fallback = "512", .doc = "logical block size in bytes"},
+	{.name = "memory_align", .type = KEY_BYTES, FIELD(scenario, memory_align_bytes),
+	 RANGE(1, 4096), .power_of_two = true, .fallback = "512",
+	 .doc = "alignment that direct I/O demands of memory"},
+	{0},
+};
+
+static const struct scenario_key limits_keys[] = {
+	{.name = "memlock", .type = KEY_BYTES, FIELD(limits, memlock_bytes), RANGE(0, OFFSET_MAX),
+	 .doc = "RLIMIT_MEMLOCK"},
+	{.name = "nofile", .type = KEY_COUNT, FIELD(limits, nofile), RANGE(16, 65536),
+	 .doc = "RLIMIT_NOFILE"},
+	{.name = "fsize", .type = KEY_BYTES, FIELD(limits, fsize_bytes), RANGE(0, OFFSET_MAX),
+	 .doc = "RLIMIT_FSIZE"},
+	{.name = "address_space", .type = KEY_BYTES, FIELD(limits, address_space_bytes),
+	 RANGE(1 << 20, OFFSET_MAX), .doc = "RLIMIT_AS"},
+	{0},
+};
+
+static const struct scenario_key expect_keys[] = {
+	{.name = "result", .type = KEY_CHOICE, FIELD(expectation, result),
+	 CHOICES("effect", "ok", "error", "refused"), .fallback = "effect",
+	 .doc = "every request succeeds, some fail, all is refused before anything is submitted, "
+		"or what the faults' effects ask for"},
+	{.name = "error", .type = KEY_TEXT, FIELD(expectation, error), .pattern = "^E[A-Z0-9]+$",
+	 .allowed = "an errno name such as EIO", .fallback = "any", .doc = "the errno of a failure"},
+	{.name = "cause", .type = KEY_TEXT, FIELD(expectation, cause),
+	 CHOICES("device", "submit", "eof", "no-progress", "protocol", "cancelled", "file"),
+	 .fallback = "any", .doc = "the stage that a failure names"},
+	{.name = "tensor", .type = KEY_TEXT, FIELD(expectation, tensor), .fallback = "any",
+	 .doc = "the tensor that must fail"},
+	{.name = "message", .type = KEY_TEXT, FIELD(expectation, message), .fallback = "any",
+	 .doc = "words that the error's sentence must hold"},
+	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data_exact), CHOICES("any", "exact"),
+	 .fallback = "exact", .doc = "whatever succeeded is exact, or nobody looks"},
+	{.name = "deadline", .type = KEY_DURATION, FIELD(expectation, deadline_ns),
+	 RANGE(1000000, HOUR_NS), .fallback = "5s",
+	 .doc = "the case hangs when it takes longer; virtual time in sim"},
+	{.name = "failures", .type = KEY_COUNT, FIELD(expectation, failures), RANGE(1, 1000000),
+	 .fallback = "as the effects say", .doc = "exactly so many requests fail"},
+	{.name = "stats", .type = KEY_WORDS, LIST(expectation, stats, stats_count), RANGE(1, 4),
+	 .pattern = "^(requests|blocks|submits|waits|interrupts|short_waits|resumes|retries|bounces|"
+		    "rmws|spurious_events|wait_fallbacks)(>=|<=|==)[0-9]+$",
+	 .allowed = "a counter of swapio_stats, >= or <= or ==, and a number: interrupts>=1",
+	 .doc = "what the library must have counted"},
+	{0},
+};
+
+static const struct scenario_key meta_keys[] = {
+	{.name = "verdict", .type = KEY_TEXT, .required = true, FIELD(scenario, meta_verdict),
+	 CHOICES("pass", "fail", "vacuous", "skip", "broken"), .doc = "the verdict to come to"},
+	{.name = "class", .type = KEY_TEXT, FIELD(scenario, meta_class),
+	 CHOICES("corruption", "hang", "crash", "leak", "contract"),
+	 .doc = "the class of the failure to come to"},
+	{0},
+};
+
+const struct scenario_key scenario_keys[] = {
+	{.name = "title", .type = KEY_TEXT, .required = true, FIELD(scenario, title),
+	 .doc = "what a correct program does here, in one sentence"},
+	{.name = "origin", .type = KEY_TEXT, FIELD(scenario, origin), .pattern = "^https?://[^ ]+$",
+	 .allowed = "an address that begins with https://",
+	 .doc = "the public report that the scenario comes from"},
+	{.name = "contract", .type = KEY_WORDS, LIST(scenario, contract, contract_count),
+	 RANGE(1, 8), .pattern = "^C([1-9]|1[0-9]|2[0-4])$",
+	 .allowed = "a row of the contract, C1 to C24", .doc = "rows of the contract that it tests"},
+	{.name = "targets", .type = KEY_SET, FIELD(scenario, targets), RANGE(1, TARGET_COUNT),
+	 CHOICES("sim", "host", "nvme"), .fallback = "[sim, host]", .doc = "where it can run"},
+	{.name = "needs", .type = KEY_WORDS, LIST(scenario, needs, needs_count), RANGE(0, 8),
+	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|root|(disk|memory)-[1-9][0-9]*[MG])$",
+	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, root, disk-512M, memory-1G",
+	 .doc = "what the machine must have; else the case is skipped with that reason"},
+	{.name = "device", .type = KEY_MAP, .offset = 0, .keys = device_keys,
+	 .doc = "geometry of the device that sim stands for"},
+	{.name = "limits", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.limits),
+	 .keys = limits_keys, .doc = "resource limits of the process under test"},
+	{.name = "arm", .type = KEY_CHOICE, FIELD(scenario, workload.arm_before_open),
+	 CHOICES("after-open", "before-open"), .fallback = "after-open",
+	 .doc = "when the counting of calls begins"},
+	{.name = "aftermath", .type = KEY_BOOL, FIELD(scenario, workload.aftermath),
+	 .fallback = "true", .doc = "after the steps, without faults, the handle must still work"},
+	{.name = "swap", .type = KEY_MAP, .offset = offsetof(struct scenario, workload),
+	 .keys = swap_keys, .doc = "the built-in workload"},
+	{.name = "program", .type = KEY_SPECIAL, .read = scenario_read_program, RANGE(1, 256),
+	 .doc = "a program and its arguments, to run instead of the built-in workload"},
+	{.name = "handle", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.handle),
+	 .keys = handle_keys, .doc = "options of the swapio handle"},
+	{.name = "matrix", .type = KEY_SPECIAL, .read = scenario_read_matrix,
+	 RANGE(1, SCENARIO_MATRIX_KEYS_MAX),
+	 .doc = "keys with a list of values each; every combination is a case"},
+	{.name = "faults", .type = KEY_SPECIAL, .read = scenario_read_faults,
+	 RANGE(0, SCHEDULE_FAULTS_MAX), .doc = "the schedule, a fault a line"},
+	{.name = "expect", .type = KEY_MAP, .offset = offsetof(struct scenario, expect),
+	 .keys = expect_keys, .doc = "what must happen"},
+	{.name = "catches", .type = KEY_WORDS, LIST(scenario, catches, catches_count), RANGE(0, 8),
+	 .pattern = NAME_PATTERN, .allowed = NAME_ALLOWED,
+	 .doc = "seeded bugs that it must find"},
+	{.name = "core", .type = KEY_TEXT, FIELD(scenario, core), .pattern = NAME_PATTERN,
+	 .allowed = NAME_ALLOWED, .doc = "meta: the faulty core to run, build/lib/meta/NAME.so"},
+	{.name = "meta", .type = KEY_MAP, .offset = 0, .keys = meta_keys,
+	 .doc = "meta: what the harness itself must find"},
+	{0},
+};
