@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire.h - what harness and worker say to each other. Both come from one build; version and magic
+ * catch a stray worker.
+ *
+ *   harness -> fork server   one message a case: struct wire_case, then three texts; and descriptors
+ *   fork server -> harness   struct wire_report
+ *   case -> harness          lines of JSON in a shared file (wire_outcome), kept up to a crash
+ *   case <-> harness         "I stand behind step N, look at the files": struct wire_pause
+ *
+ * Threads: caller storage.
+ */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_MAGIC 0x53575457u
+#define WIRE_VERSION 1u
+#define WIRE_MESSAGE_BYTES (160u * 1024)
+
+/* Descriptors that come with a case, in this order. */
+enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_COUNT };
+
+/* The texts follow it, each with its NUL: work directory, schedule, workload as JSON. */
+struct wire_case {
+	uint32_t magic, version;
+	uint32_t id; /* of the case with its sender */
+	uint32_t backend;
+	uint32_t sector_bytes, memory_align_bytes;
+	uint64_t seed;
+	uint64_t deadline_ns; /* virtual, in sim */
+	uint64_t pause_steps; /* bit per step: pause behind it */
+	uint32_t work_dir_bytes, schedule_bytes, workload_bytes;
+};
+
+enum wire_report_kind { WIRE_HELLO, WIRE_STARTED, WIRE_ENDED, WIRE_REFUSED };
+
+struct wire_report {
+	uint32_t magic, version;
+	uint32_t kind; /* enum wire_report_kind */
+	uint32_t id;
+	int32_t pid;	/* of the case */
+	int32_t status; /* ended: wait status; refused: -errno */
+};
+
+struct wire_pause {
+	uint32_t id, step;
+};
+
+/* The outcome file: this header, then text. It is mapped whole and grows by steps below it. */
+#define WIRE_OUTCOME_BYTES_MAX ((size_t)256 << 20)
+#define WIRE_OUTCOME_BYTES_STEP ((size_t)1 << 20)
+struct wire_outcome {
+	uint64_t used; /* bytes of whole lines (atomic) */
+	uint32_t full; /* lines were lost: the case is broken */
+	uint32_t unused;
+	char text[];
+};
+
+/* The probe that is written and read once the faults are over. */
+#define WIRE_PROBE_FILE "aftermath.probe"
+#define WIRE_PROBE_BYTES 12345u
+#define WIRE_PROBE_TENSOR 127u
+
+/* Send with @count descriptors, none of which is closed. 0, -errno. */
+int wire_send(int socket, const void *message, size_t bytes, const int *fds, unsigned count);
+/* Receive at most @bytes and @count descriptors (-1 where none came). Bytes, 0 at the end, -errno. */
+long wire_receive(int socket, void *message, size_t bytes, int *ret_fds, unsigned count);
+
+#endif /* WIRE_H */

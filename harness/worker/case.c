@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * case.c - the life of a case's process: set up, arm, run the steps, disarm, probe, close, count.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "raw.h"
+#include "worker.h"
+
+#define DRAIN_TIMEOUT_NS INT64_C(1000000000) /* for what the end of the faults lets go */
+
+struct worker worker;
+
+static _Noreturn void leave(int status)
+{
+	syscall(SYS_exit_group, status);
+	__builtin_unreachable();
+}
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+	tell_broken("%s: %s", what, why);
+	leave(EXIT_FAILURE);
+}
+
+static void take_message(const void *message)
+{
+	const char *text = (const char *)message + sizeof(worker.wire);
+	struct diag diag;
+
+	memcpy(&worker.wire, message, sizeof(worker.wire));
+	worker.work_dir = text;
+	worker.schedule = text + worker.wire.work_dir_bytes;
+	if (workload_decode(worker.schedule + worker.wire.schedule_bytes, &worker.workload,
+			    &diag) < 0)
+		give_up("workload", diag.text);
+	memory_plan();
+}
+
+static void begin_preload(void)
+{
+	struct swapfault_config config = {
+		.size_bytes = sizeof(config),
+		.schedule = worker.schedule,
+		.backend = (int)worker.wire.backend,
+		.seed = worker.wire.seed,
+		.log_fd = worker.fds[WIRE_FD_LOG],
+		.work_dir = worker.work_dir,
+		.sector_bytes = worker.wire.sector_bytes,
+		.memory_align_bytes = worker.wire.memory_align_bytes,
+		.deadline_ns = worker.wire.deadline_ns,
+	};
+	char text[256] = "";
+	int error;
+
+	if (!control_found())
+		give_up("preload", "libswapfault.so is not in this process");
+	error = control_begin(&config, text, sizeof(text));
+	if (error < 0)
+		give_up("preload", text[0] ? text : strerror(-error));
+	raw_close(worker.fds[WIRE_FD_LOG]); /* the preload keeps its own */
+}
+
+static void limit(__rlimit_resource_t resource, uint64_t bytes)
+{
+	struct rlimit limits = {.rlim_cur = bytes, .rlim_max = bytes};
+
+	if (bytes != UINT64_MAX && setrlimit(resource, &limits) < 0)
+		give_up("setrlimit", strerror(errno));
+}
+
+static void set_limits(void)
+{
+	const struct limits *limits = &worker.workload.limits;
+
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG instead */
+	limit(RLIMIT_MEMLOCK, limits->memlock_bytes);
+	limit(RLIMIT_NOFILE, limits->nofile);
+	limit(RLIMIT_FSIZE, limits->fsize_bytes);
+	limit(RLIMIT_AS, limits->address_space_bytes);
+}
+
+static void set_up(void)
+{
+	if (chdir(worker.work_dir) < 0)
+		give_up(worker.work_dir, strerror(errno));
+	begin_preload();
+	set_limits();
+	counts_tell("before");
+}
+
+/* What was started and never waited for; with the faults over, it has to come. */
+static void drain(void)
+{
+	unsigned lost = worker.handle ? transfer_drain(DRAIN_TIMEOUT_NS) : 0;
+
+	if (lost)
+		tell_aborted(lost);
+}
+
+static void close_handle(void)
+{
+	int error;
+
+	if (!worker.handle)
+		return;
+	tell_stats(worker.handle);
+	memory_forget_all(true);
+	error = swapio_close(worker.handle, DRAIN_TIMEOUT_NS);
+	if (error < 0) {
+		worker.aborted = true;
+		tell_call("last close", error, "");
+		swapio_abort(worker.handle);
+	}
+	worker.handle = NULL;
+}
+
+static void run(void)
+{
+	bool early = worker.workload.arm_before_open;
+
+	if (early)
+		control_arm();
+	step_open(NULL);
+	if (!early)
+		control_arm();
+	step_run_all();
+	control_disarm();
+	drain();
+	if (worker.workload.aftermath && worker.handle)
+		aftermath_probe();
+	close_handle();
+	memory_forget_all(true);
+}
+
+_Noreturn void case_run(const void *message, size_t bytes, const int fds[WIRE_FD_COUNT])
+{
+	(void)bytes;
+	memcpy(worker.fds, fds, sizeof(worker.fds));
+	if (tell_open(fds[WIRE_FD_OUTCOME]) < 0)
+		leave(EXIT_FAILURE);
+	take_message(message);
+	set_up();
+	run();
+	counts_tell("after");
+	tell_end();
+	leave(EXIT_SUCCESS);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tell.c - the outcome: lines of JSON in a file that is mapped by both sides, so that nothing is lost
+ * in a crash and no system call is made on the way.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "raw.h"
+#include "worker.h"
+
+#define LINE_BYTES 4096u
+
+struct line {
+	size_t used;
+	char text[LINE_BYTES];
+};
+
+static struct wire_outcome *outcome;
+static size_t file_bytes;
+static int outcome_fd;
+
+int tell_open(int fd)
+{
+	outcome = mmap(NULL, WIRE_OUTCOME_BYTES_MAX, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (outcome == MAP_FAILED)
+		return -errno;
+	outcome_fd = fd;
+	file_bytes = WIRE_OUTCOME_BYTES_STEP;
+	return 0;
+}
+
+static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->used;
+	va_list arguments;
+	int count;
+
+	va_start(arguments, format);
+	count = vsnprintf(line->text + line->used, room, format, arguments);
+	va_end(arguments);
+	if (count > 0)
+		line->used += (size_t)count < room ? (size_t)count : room - 1;
+}
+
+static void begin(struct line *line, const char *kind)
+{
+	line->used = 0;
+	add(line, "{\"k\":\"%s\",\"step\":%u", kind, worker.step);
+}
+
+static void add_number(struct line *line, const char *name, int64_t value)
+{
+	add(line, ",\"%s\":%" PRId64, name, value);
+}
+
+static void add_text(struct line *line, const char *name, const char *text)
+{
+	add(line, ",\"%s\":\"", name);
+	for (; *text && line->used < sizeof(line->text) - 16; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte == '"' || byte == '\\')
+			add(line, "\\%c", byte);
+		else if (byte < 0x20 || byte >= 0x7f)
+			add(line, "\\u%04x", byte);
+		else
+			line->text[line->used++] = *text;
+	}
+	add(line, "\"");
+}
+
+static bool has_room(size_t end)
+{
+	if (end <= file_bytes)
+		return true;
+	if (end > WIRE_OUTCOME_BYTES_MAX ||
+	    raw_truncate(outcome_fd, file_bytes + WIRE_OUTCOME_BYTES_STEP) < 0)
+		return false;
+	file_bytes += WIRE_OUTCOME_BYTES_STEP;
+	return true;
+}
+
+static void end(struct line *line)
+{
+	uint64_t used = outcome->used;
+
+	add(line, "}\n");
+	if (!has_room(sizeof(*outcome) + used + line->used)) {
+		outcome->full = 1;
+		return;
+	}
+	memcpy(outcome->text + used, line->text, line->used);
+	__atomic_store_n(&outcome->used, used + line->used, __ATOMIC_RELEASE);
+}
+
+void tell_step(void)
+{
+	struct line line;
+
+	begin(&line, "step");
+	end(&line);
+}
+
+void tell_transfer(unsigned tensor, const struct transfer *transfer)
+{
+	const struct swapio_result *result = &transfer->result;
+	struct line line;
+
+	begin(&line, "request");
+	add_number(&line, "tensor", tensor);
+	add_number(&line, "write", transfer->op == SWAPIO_WRITE);
+	add_number(&line, "length", (int64_t)transfer->length_bytes);
+	add_number(&line, "generation", transfer->generation);
+	add_number(&line, "size_before", transfer->size_before);
+	add_number(&line, "sync", transfer->synchronous);
+	if (!transfer->submitted || transfer->error) {
+		add_text(&line, "stage", transfer->submitted ? "wait" : "submit");
+		add_number(&line, "error", -transfer->error);
+		add_text(&line, "text", transfer->sentence.text);
+	} else {
+		add_text(&line, "stage", "done");
+		add_number(&line, "error", -result->error);
+		add_number(&line, "bytes", (int64_t)result->bytes);
+		add_number(&line, "buffered", result->buffered);
+		add_text(&line, "cause", swapio_cause_name(result->cause));
+	}
+	if (transfer->submitted && !transfer->error && result->error) {
+		add_number(&line, "fail_offset", (int64_t)result->fail_offset_bytes);
+		add_number(&line, "fail_length", (int64_t)result->fail_length_bytes);
+		add_text(&line, "text", transfer->sentence.text);
+	}
+	end(&line);
+}
+
+void tell_call(const char *call, int error, const char *text)
+{
+	struct line line;
+
+	begin(&line, "call");
+	add_text(&line, "call", call);
+	add_number(&line, "error", -error);
+	add_text(&line, "text", text ? text : "");
+	end(&line);
+}
+
+static const char *wait_call_name(enum swapio_wait_call call)
+{
+	switch (call) {
+	case SWAPIO_WAIT_IO_PGETEVENTS:
+		return "io_pgetevents";
+	case SWAPIO_WAIT_IO_GETEVENTS:
+		return "io_getevents";
+	case SWAPIO_WAIT_RAW_GETEVENTS:
+		return "SYS_io_getevents";
+	}
+	return "unknown";
+}
+
+void tell_opened(struct swapio *handle)
+{
+	struct swapio_info info = {.size_bytes = sizeof(info)};
+	struct line line;
+
+	if (swapio_info_get(handle, &info) < 0)
+		return;
+	begin(&line, "opened");
+	add_number(&line, "depth", info.queue_depth);
+	add_number(&line, "queues", info.queues);
+	add_number(&line, "alignment", (int64_t)info.alignment_bytes);
+	add_text(&line, "wait_call", wait_call_name(info.wait_call));
+	end(&line);
+}
+
+void tell_data(unsigned tensor, const struct pattern_finding *finding)
+{
+	struct line line;
+
+	begin(&line, "data");
+	add_number(&line, "tensor", tensor);
+	add_number(&line, "begin", (int64_t)finding->begin);
+	add_number(&line, "end", (int64_t)finding->end);
+	add_number(&line, "bad", (int64_t)finding->bad_bytes);
+	add_text(&line, "text", finding->story);
+	end(&line);
+}
+
+static void tell_words(const char *kind, const char *format, va_list arguments)
+{
+	char text[1024];
+	struct line line;
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	begin(&line, kind);
+	add_text(&line, "text", text);
+	end(&line);
+}
+
+void tell_wrong(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	tell_words("wrong", format, arguments);
+	va_end(arguments);
+}
+
+void tell_broken(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	tell_words("broken", format, arguments);
+	va_end(arguments);
+}
+
+void tell_stats(struct swapio *handle)
+{
+	struct swapio_stats stats = {.size_bytes = sizeof(stats)};
+	struct line line;
+
+	if (swapio_stats_get(handle, &stats) < 0)
+		return;
+	begin(&line, "stats");
+	add_number(&line, "requests", (int64_t)stats.requests);
+	add_number(&line, "blocks", (int64_t)stats.blocks);
+	add_number(&line, "submits", (int64_t)stats.submits);
+	add_number(&line, "waits", (int64_t)stats.waits);
+	add_number(&line, "interrupts", (int64_t)stats.interrupts);
+	add_number(&line, "short_waits", (int64_t)stats.short_waits);
+	add_number(&line, "resumes", (int64_t)stats.resumes);
+	add_number(&line, "retries", (int64_t)stats.retries);
+	add_number(&line, "bounces", (int64_t)stats.bounces);
+	add_number(&line, "rmws", (int64_t)stats.rmws);
+	add_number(&line, "spurious_events", (int64_t)stats.spurious_events);
+	add_number(&line, "wait_fallbacks", (int64_t)stats.wait_fallbacks);
+	end(&line);
+}
+
+void tell_aborted(unsigned count)
+{
+	struct line line;
+
+	begin(&line, "aborted");
+	add_number(&line, "count", count);
+	end(&line);
+}
+
+void tell_counts(const char *when, const int64_t *values, const char *const *names, unsigned count)
+{
+	struct line line;
+
+	begin(&line, when);
+	for (unsigned i = 0; i < count; i++)
+		add_number(&line, names[i], values[i]);
+	end(&line);
+}
+
+void tell_end(void)
+{
+	struct line line;
+
+	begin(&line, "end");
+	end(&line);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.h - the one case of this process, as the files of the worker share it.
+ *
+ * The fork server (main.c) forks a process per case; that one (case.c) sets up, runs the steps
+ * (step_*.c) through libswapio, and tells what happened (tell.c). It judges nothing: the harness does.
+ *
+ * Threads: one, but inside the steps that ask for more (step_transfer.c).
+ */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pattern.h"
+#include "swapfault.h"
+#include "swapio/swapio.h"
+#include "wire.h"
+#include "workload.h"
+
+#define WORKER_RED_ZONE_BYTES 64u /* behind every destination; must stay poison */
+
+/* One transfer of one tensor: asked for, and what came of it. */
+struct transfer {
+	bool asked, submitted, done;
+	enum swapio_op op;
+	uint32_t generation;
+	uint64_t length_bytes;
+	int64_t size_before; /* of the file; -errno when it was not there */
+	int fd;		     /* -1: by path */
+	swapio_id id;
+	int error; /* of submit, or of the wait for it; result has the transfer's own */
+	bool synchronous; /* through swapio_read or swapio_write: no range is told */
+	struct swapio_result result;
+	struct swapio_error sentence;
+};
+
+struct worker_tensor {
+	char *memory;	   /* where the tensor stands; NULL: not allocated */
+	void *block;	   /* what is freed */
+	size_t block_bytes;
+	uint64_t capacity_bytes; /* the longest transfer of any step */
+	uint32_t generation;	 /* last one drawn */
+	uint32_t stored;	 /* generation in the file; 0: unknown */
+	struct transfer started; /* by STEP_START, not yet fetched */
+};
+
+struct worker {
+	struct wire_case wire;
+	int fds[WIRE_FD_COUNT];
+	const char *work_dir, *schedule;
+	struct workload workload;
+	struct swapio *handle;
+	struct worker_tensor tensors[WORKLOAD_TENSORS_MAX];
+	struct transfer transfers[WORKLOAD_TENSORS_MAX]; /* of the step that runs */
+	unsigned step;
+	bool aborted; /* requests were given up, on purpose or because they never ended */
+};
+
+extern struct worker worker;
+
+/* case.c: the whole life of a case's process; never returns. */
+_Noreturn void case_run(const void *message, size_t bytes, const int fds[WIRE_FD_COUNT]);
+
+/* control.c: the preload's calls, looked up once by the server. */
+void control_find(void);
+bool control_found(void);
+int control_begin(const struct swapfault_config *config, char *text, size_t bytes);
+void control_arm(void);
+void control_disarm(void);
+
+/* memory.c: memory of tensors; allocated at first use, on the handle where its kind says so. */
+void memory_plan(void);
+int memory_get(unsigned tensor);      /* 0, -errno of swapio_buffer_alloc */
+void memory_forget_all(bool free_it); /* free, unless the handle took it along */
+uint64_t memory_transfer_bytes(const struct step *step, unsigned tensor);
+
+/* step.c and step_*.c */
+void step_run_all(void);
+void step_open(const struct step *step);
+void step_close(const struct step *step);
+void step_abort(const struct step *step);
+void step_fork(const struct step *step);
+void step_is_pinned(const struct step *step);
+void step_transfer(const struct step *step);
+void step_start(const struct step *step);
+void step_wait(const struct step *step);
+void step_cancel(const struct step *step);
+void step_truncate(const struct step *step);
+void step_corrupt(const struct step *step);
+void step_prepare(const struct step *step);
+void step_remove(const struct step *step);
+bool step_has(const struct step *step, unsigned tensor);
+int64_t step_timeout(const struct step *step);
+
+/* step_handle.c */
+int handle_open(struct swapio **ret_handle, struct swapio_error *error);
+/* transfer.c: one tensor's way through the library. */
+void transfer_prepare(const struct step *step, unsigned tensor, bool write, struct transfer *transfer);
+int transfer_submit(struct swapio *handle, unsigned tensor, struct transfer *transfer);
+void transfer_wait(struct swapio *handle, struct transfer *transfer, int64_t timeout_ns);
+void transfer_finish(unsigned tensor, struct transfer *transfer); /* told, and its data checked */
+/* step_start.c */
+bool transfer_any_started(void);
+void transfer_forget_started(void);
+unsigned transfer_drain(int64_t timeout_ns); /* fetch what was started; how many never came */
+void aftermath_probe(void); /* aftermath.c */
+
+/* tell.c: the lines of the outcome. */
+int tell_open(int fd);
+void tell_step(void);
+void tell_transfer(unsigned tensor, const struct transfer *transfer);
+void tell_call(const char *call, int error, const char *text);
+void tell_opened(struct swapio *handle);
+void tell_data(unsigned tensor, const struct pattern_finding *finding);
+void tell_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tell_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tell_stats(struct swapio *handle);
+void tell_aborted(unsigned count);
+void tell_counts(const char *when, const int64_t *values, const char *const *names, unsigned count);
+void tell_end(void);
+
+/* counts.c: what must be the same before and after. */
+void counts_tell(const char *when);
+int64_t counts_locked(void); /* bytes */
+
+#endif /* WORKER_H */
