@@ -189,28 +189,37 @@ static bool take_slot(struct block *block)
 	return true;
 }
 
-/* A slot is waited for with the lock held: who has a slot has its lock, so that ends. */
-enum block_next swapioi_block_go(struct block *block)
+/* The lock is held: see what the file's end makes of the shared sectors. */
+static enum block_next prepare_rmw(struct block *block)
 {
-	const struct file *file = block->file;
-	int ret;
+	struct file *file = block->file;
+	int ret = swapioi_file_size(file->fd, file->block_device, &block->old_size);
 
-	if (atomic_load_explicit(&block->request->dropped, memory_order_relaxed))
-		return end_with(block, -ECANCELED, SWAPIO_CAUSE_NONE, 0);
-	if (!swapioi_range_try(file->inode, &block->lock))
-		return BLOCK_PARK;
-	if (!block->bounce)
-		return start_move(block);
-	if (!take_slot(block))
-		return BLOCK_PARK;
-	if (!is_rmw(block))
-		return start_move(block);
-	ret = swapioi_file_size(file->fd, file->block_device, &block->old_size);
 	if (ret < 0)
 		return end_with(block, ret, SWAPIO_CAUSE_FILE, ret);
+	file->size_bytes = block->old_size; /* so that the next lock is no wider than need be */
 	if (!lock_is_wide_enough(block))
 		return swapioi_block_go(block); /* once: it is wide then */
+	if (!take_slot(block))
+		return BLOCK_PARK;
 	return start_rmw(block);
+}
+
+/*
+ * A slot is waited for with the lock held, and a lock never with a slot held: who has a slot has
+ * its lock, so that waiting for either ends.
+ */
+enum block_next swapioi_block_go(struct block *block)
+{
+	if (!swapioi_request_wants(block->request, block->start))
+		return end_with(block, -ECANCELED, SWAPIO_CAUSE_NONE, 0);
+	if (!swapioi_range_try(block->file->inode, &block->lock))
+		return BLOCK_PARK;
+	if (is_rmw(block))
+		return prepare_rmw(block);
+	if (block->bounce && !take_slot(block))
+		return BLOCK_PARK;
+	return start_move(block);
 }
 
 /* Bytes of the caller that moved, as a position in the file. */
@@ -320,7 +329,7 @@ static enum block_next after_leg(struct block *block)
 
 static enum block_next resume(struct block *block)
 {
-	if (atomic_load_explicit(&block->request->dropped, memory_order_relaxed))
+	if (!swapioi_request_wants(block->request, block->start))
 		return end_with(block, -ECANCELED, SWAPIO_CAUSE_NONE, 0);
 	queue_count(&block->queue->stats.resumes, 1);
 	aim_io(block);
@@ -346,6 +355,12 @@ static enum block_next stalled(struct block *block, int64_t result)
 	if (++leg->stalls >= STALLS_MAX)
 		return end_with(block, -EIO, SWAPIO_CAUSE_NO_PROGRESS, result);
 	return resume(block);
+}
+
+void swapioi_block_lose(struct block *block, int error)
+{
+	block->wrote = block->leg.write;
+	swapioi_block_fail(block, error, SWAPIO_CAUSE_WAIT, error);
 }
 
 enum block_next swapioi_block_complete(struct block *block, int64_t result)

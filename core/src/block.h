@@ -13,6 +13,10 @@
 
 struct queue;
 
+/* An engine's cookie is a block's index with the generation of its transfer above. */
+#define COOKIE_INDEX_BITS 14
+#define COOKIE_GENERATION ((uintptr_t)1 << COOKIE_INDEX_BITS)
+
 /* What the transfer at the kernel is for. */
 enum block_stage {
 	BLOCK_NEW,	/* nothing done yet */
@@ -44,7 +48,7 @@ struct block {
 	struct list link; /* free, to submit, parked or ended */
 	struct queue *queue;
 	struct request *request;
-	const struct file *file; /* the request's */
+	struct file *file; /* the request's */
 	enum block_stage stage;
 	bool bounce;
 	bool in_flight;
@@ -73,6 +77,9 @@ enum block_next swapioi_block_complete(struct block *block, int64_t result);
 
 /* The kernel did not take it, or nobody wants it any more (-ECANCELED, cause NONE). */
 void swapioi_block_fail(struct block *block, int error, enum swapio_cause cause, int64_t raw_status);
+
+/* The kernel is done with it and will never say how it went. */
+void swapioi_block_lose(struct block *block, int error);
 
 /* Give back lock and slot. */
 void swapioi_block_release(struct block *block);

@@ -29,6 +29,17 @@ static inline int64_t deadline_after(int64_t timeout_ns)
 	return timeout_ns >= INT64_MAX - now ? INT64_MAX : now + timeout_ns;
 }
 
+/* The reverse: 0 stays 0 (look only), INT64_MAX stays for ever. */
+static inline int64_t left_until(int64_t deadline_ns)
+{
+	int64_t now;
+
+	if (deadline_ns == INT64_MAX || !deadline_ns)
+		return deadline_ns;
+	now = now_ns();
+	return deadline_ns > now ? deadline_ns - now : 0;
+}
+
 static inline struct timespec timespec_of(int64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_SECOND),

@@ -47,6 +47,8 @@ const char *swapio_cause_name(enum swapio_cause cause)
 		return "cancelled";
 	case SWAPIO_CAUSE_FILE:
 		return "file";
+	case SWAPIO_CAUSE_WAIT:
+		return "wait";
 	}
 	return "unknown";
 }
@@ -71,6 +73,8 @@ static const char *cause_sentence(enum swapio_cause cause)
 		return "cancelled before it was submitted";
 	case SWAPIO_CAUSE_FILE:
 		return "the size of the file could not be read or set";
+	case SWAPIO_CAUSE_WAIT:
+		return "waiting for completions failed for good, so what moved is not known";
 	}
 	return "unknown cause";
 }

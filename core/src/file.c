@@ -17,6 +17,7 @@ _Static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
 
 #define CREATE_MODE 0666
 #define NAME_BYTES 300
+#define OPEN_TRIES 100
 
 /* Path, or a name for a descriptor, for sentences. */
 static const char *name_of(const struct swapio_io *io, char buf[NAME_BYTES])
@@ -38,11 +39,11 @@ static int fail(const struct swapio_io *io, int code, const char *what, struct s
 
 static int open_retrying(const char *path, int flags)
 {
-	int fd;
+	int fd, tries = 0;
 
 	do
 		fd = open(path, flags, CREATE_MODE);
-	while (fd < 0 && errno == EINTR);
+	while (fd < 0 && errno == EINTR && ++tries < OPEN_TRIES);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -5,6 +5,8 @@
 #ifndef SWAPIOI_FILE_H
 #define SWAPIOI_FILE_H
 
+#include <stdatomic.h>
+
 #include "align.h"
 #include "swapio/io.h"
 
@@ -17,7 +19,7 @@ struct file {
 	bool readable, writable;
 	bool block_device;
 	struct alignment align;
-	uint64_t size_bytes; /* when it was opened; a hint only */
+	_Atomic uint64_t size_bytes; /* when it was last asked; a hint only */
 	struct inode *inode;
 };
 

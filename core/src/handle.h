@@ -19,7 +19,8 @@ struct swapio {
 	/* Constant after open. */
 	struct swapio_options options; /* strings are not kept */
 	size_t alignment_bytes;
-	size_t bounce_bytes; /* how bounced ranges are cut */
+	struct cut_sizes cut_sizes;
+	size_t sector_bytes_max; /* what slots are aligned to; files that need more are refused */
 	size_t slot_bytes;
 	const struct accel_ops *accel;
 	const struct engine_ops *engine_ops;
@@ -30,8 +31,7 @@ struct swapio {
 	struct slab slots_slab;
 
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* for owners of queues: new blocks, kicked, stop */
-	pthread_cond_t done; /* for callers: a request ended, or the driver left */
+	pthread_cond_t done; /* for callers: a request ended, or nobody drives */
 
 	/* Under the lock. */
 	struct request *requests;     /* [requests_max], those below requests_used ever touched */
@@ -64,20 +64,35 @@ void swapioi_file_free(struct swapio *handle, struct file *file);
 struct file *swapioi_file_find(struct swapio *handle, int fd);
 void swapioi_file_share(struct swapio *handle, struct file *file);
 
-/* End requests whose last block ended; takes and drops the lock itself. Links are in @over. */
+/* End the requests in @over, whose last blocks ended. The handle is not locked. */
 void swapioi_requests_finish(struct swapio *handle, struct list *over);
 
 /* The handle is locked: move @request to @over if nothing of it is left to do. */
 void swapioi_request_check_over(struct request *request, struct list *over);
 
-/* Drop what is not started; the handle is locked (wait.c). */
+/* Submit nothing more of @request; the handle is locked (wait.c). */
 void swapioi_cancel_locked(struct swapio *handle, struct request *request, struct list *over);
 
 /* worker.c */
 int swapioi_workers_start(struct swapio *handle);
 void swapioi_workers_stop(struct swapio *handle);
-void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns);
+
+/* Sleep until @cond or @deadline_ns; not at all if that is 0. */
+void swapioi_sleep_locked(struct swapio *handle, pthread_cond_t *cond, int64_t deadline_ns);
+void swapioi_wake_owners_locked(struct swapio *handle);
+
+/* Requests ended. */
+void swapioi_wake_callers_locked(struct swapio *handle);
+
+/* There are new blocks. Without workers the caller starts what fits, unless somebody drives. */
 void swapioi_poke_locked(struct swapio *handle, bool many);
+
+/*
+ * A caller waits one step, driving the queue itself if nobody else does. Called in a loop with the
+ * handle locked throughout; swapioi_drive_leave_locked() ends the loop.
+ */
+void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns);
+void swapioi_drive_leave_locked(struct swapio *handle);
 
 /* buffer.c */
 void swapioi_buffers_free(struct swapio *handle, bool child);

@@ -14,20 +14,33 @@
 
 /* Larger blocks are bounced in pieces: memory, not speed, is what large slots would cost. */
 #define BOUNCE_BYTES_MAX ((size_t)1 << 20)
-#define SECTOR_BYTES_MIN ((size_t)4096)
+#define SECTOR_BYTES_USUAL ((size_t)4096)
 
 static size_t page_bytes(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t slot_bytes(const struct swapio *handle)
+static size_t larger(size_t a, size_t b)
 {
-	size_t unit = handle->alignment_bytes;
+	return a > b ? a : b;
+}
 
-	if (unit < SECTOR_BYTES_MIN)
-		unit = SECTOR_BYTES_MIN;
-	return (size_t)round_up(round_up(handle->bounce_bytes, unit) + 2 * unit, page_bytes());
+/* A slot holds a piece and the rest of the sectors that it begins and ends in. */
+static void set_sizes(struct swapio *handle)
+{
+	const struct swapio_options *options = &handle->options;
+	size_t bounce_bytes = options->block_bytes;
+
+	if (bounce_bytes > BOUNCE_BYTES_MAX)
+		bounce_bytes = BOUNCE_BYTES_MAX;
+	handle->alignment_bytes = options->alignment_bytes ? options->alignment_bytes : page_bytes();
+	handle->sector_bytes_max =
+		larger(larger(handle->alignment_bytes, page_bytes()), SECTOR_BYTES_USUAL);
+	handle->cut_sizes.block_bytes = options->block_bytes;
+	handle->cut_sizes.bounce_bytes = bounce_bytes;
+	handle->slot_bytes = (size_t)round_up(bounce_bytes, handle->sector_bytes_max) +
+			     2 * handle->sector_bytes_max;
 }
 
 static void init_lists(struct swapio *handle)
@@ -48,7 +61,6 @@ static void init_locks(struct swapio *handle)
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&handle->lock, NULL);
-	pthread_cond_init(&handle->work, &monotonic);
 	pthread_cond_init(&handle->done, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 }
@@ -56,7 +68,6 @@ static void init_locks(struct swapio *handle)
 static void fini_locks(struct swapio *handle)
 {
 	pthread_cond_destroy(&handle->done);
-	pthread_cond_destroy(&handle->work);
 	pthread_mutex_destroy(&handle->lock);
 }
 
@@ -76,10 +87,7 @@ static struct swapio *make_handle(const struct swapio_options *options)
 		return NULL;
 	handle->options = *options;
 	handle->options.accelerator = handle->options.engine = NULL;
-	handle->alignment_bytes = options->alignment_bytes ? options->alignment_bytes : page_bytes();
-	handle->bounce_bytes =
-		options->block_bytes < BOUNCE_BYTES_MAX ? options->block_bytes : BOUNCE_BYTES_MAX;
-	handle->slot_bytes = slot_bytes(handle);
+	set_sizes(handle);
 	handle->log = (struct log){.sink = options->log, .arg = options->log_arg};
 	handle->queues_count = options->workers ? options->workers : 1;
 	handle->requests = calloc(options->requests_max, sizeof(*handle->requests));
@@ -95,7 +103,7 @@ static int make_slots(struct swapio *handle, struct swapio_error *error)
 {
 	size_t per_queue = handle->slot_bytes * handle->options.bounce_slots;
 	int ret = swapioi_slab_create(&handle->slots_slab, per_queue * handle->queues_count,
-				      handle->alignment_bytes, true);
+				      handle->sector_bytes_max, true);
 
 	if (ret < 0)
 		return swapioi_error(error, ret, "no memory for %u bounce slots of %zu bytes in each of "
@@ -279,6 +287,7 @@ static bool drain(struct swapio *handle, int64_t deadline_ns)
 		swapioi_drive_locked(handle, deadline_ns);
 	}
 	drained = !handle->active;
+	swapioi_drive_leave_locked(handle);
 	pthread_mutex_unlock(&handle->lock);
 	return drained;
 }
@@ -308,16 +317,25 @@ void swapio_abort(struct swapio *handle)
 		destroy(handle);
 }
 
+/* Queues find out one by one; the farthest fallback is what this system needs. */
+static enum swapio_wait_call wait_call(const struct swapio *handle)
+{
+	int call = SWAPIO_WAIT_IO_PGETEVENTS;
+
+	for (unsigned i = 0; i < handle->queues_count; i++)
+		if (handle->queues[i].wait_call > call)
+			call = handle->queues[i].wait_call;
+	return (enum swapio_wait_call)call;
+}
+
 int swapio_info_get(struct swapio *handle, struct swapio_info *ret_info)
 {
-	const struct queue *last = &handle->queues[handle->queues_count - 1];
-
 	if (ret_info->size_bytes != sizeof(*ret_info))
 		return -EINVAL;
-	ret_info->queue_depth = last->depth;
+	ret_info->queue_depth = handle->queues[handle->queues_count - 1].depth;
 	ret_info->queues = handle->queues_count;
 	ret_info->alignment_bytes = handle->alignment_bytes;
-	ret_info->wait_call = handle->engine_ops->wait_call(last->engine);
+	ret_info->wait_call = wait_call(handle);
 	ret_info->bounce_locked = handle->slots_slab.locked;
 	return 0;
 }

@@ -6,8 +6,13 @@
 
 #include <errno.h>
 
+static uint64_t whole_sectors(uint64_t bytes, uint64_t sector)
+{
+	return bytes < sector ? sector : round_down(bytes, sector);
+}
+
 void swapioi_request_start(struct request *request, const struct swapio_io *io, struct file *file,
-			   uint64_t block_bytes, uint64_t bounce_bytes)
+			   const struct cut_sizes *sizes, bool on_host)
 {
 	uint64_t sector = file->align.offset;
 
@@ -16,11 +21,12 @@ void swapioi_request_start(struct request *request, const struct swapio_io *io, 
 	request->start = request->cursor = io->offset_bytes;
 	request->end = io->offset_bytes + io->length_bytes;
 	request->mem = io->buf;
+	request->on_host = on_host;
 	request->tag = io->tag;
-	request->block_bytes = block_bytes < sector ? sector : round_down(block_bytes, sector);
-	request->bounce_bytes = bounce_bytes < sector ? sector : round_down(bounce_bytes, sector);
+	request->block_bytes = whole_sectors(sizes->block_bytes, sector);
+	request->bounce_bytes = whole_sectors(sizes->bounce_bytes, sector);
 	request->blocks_out = 0;
-	request->dropped = request->cancelled = false;
+	request->stop_at = UINT64_MAX;
 	request->bytes_moved = 0;
 	request->error = 0;
 	request->cause = SWAPIO_CAUSE_NONE;
@@ -42,7 +48,9 @@ static uint64_t next_multiple(uint64_t at, uint64_t unit)
 /* The kernel takes the memory of file position @at as it is. */
 static bool fits_memory(const struct request *request, uint64_t at)
 {
-	return is_multiple((uintptr_t)(request->mem + (at - request->start)), request->file->align.mem);
+	uintptr_t mem = (uintptr_t)(request->mem + (at - request->start));
+
+	return request->on_host && is_multiple(mem, request->file->align.mem);
 }
 
 /*
@@ -115,31 +123,37 @@ static void note_failure(struct request *request, const struct block_end *end)
 	request->error_at = end->start;
 }
 
-void swapioi_request_account(struct request *request, const struct block_end *end)
-{
-	request->bytes_moved += end->moved_to - end->start;
-	if (!end->error)
-		return;
-	note_failure(request, end);
-	swapioi_request_drop_rest(request, false);
-}
-
-void swapioi_request_drop_rest(struct request *request, bool cancelled)
+/* Blocks before @at were cut already, those behind it will never be. */
+static void stop_at(struct request *request, uint64_t at, enum swapio_cause cause)
 {
 	struct block_end rest = {
 		.start = request->cursor,
 		.moved_to = request->cursor,
 		.end = request->end,
 		.error = -ECANCELED,
-		.cause = cancelled ? SWAPIO_CAUSE_CANCELLED : SWAPIO_CAUSE_NONE,
+		.cause = cause,
 	};
 
-	request->dropped = true;
-	request->cancelled |= cancelled;
+	if (swapioi_request_wants(request, at))
+		request->stop_at = at;
 	if (!swapioi_request_has_more(request))
 		return;
 	request->cursor = request->end;
 	note_failure(request, &rest);
+}
+
+void swapioi_request_account(struct request *request, const struct block_end *end)
+{
+	request->bytes_moved += end->moved_to - end->start;
+	if (!end->error)
+		return;
+	note_failure(request, end);
+	stop_at(request, end->start, SWAPIO_CAUSE_NONE);
+}
+
+void swapioi_request_cancel(struct request *request)
+{
+	stop_at(request, 0, SWAPIO_CAUSE_CANCELLED);
 }
 
 void swapioi_request_result(const struct request *request, swapio_id id,

@@ -25,20 +25,25 @@ struct request {
 	struct list link; /* free, ready, finishing or done */
 	enum request_state state;
 	uint64_t generation; /* of its id; grows with each use */
-	bool linked_ready;
 
 	/* Constant while it is active. */
 	struct file *file;
 	enum swapio_op op;
 	uint64_t start, end; /* in the file */
 	char *mem;	     /* of start */
+	bool on_host;	     /* the kernel can do I/O on mem */
 	uint64_t tag;
 	uint64_t block_bytes, bounce_bytes; /* multiples of the file's sector */
 
 	uint64_t cursor;      /* blocks before it were cut */
-	unsigned blocks_out;  /* cut and not ended */
-	_Atomic bool dropped; /* cancelled or failed: start no more blocks; read by queues unlocked */
-	bool cancelled;
+	unsigned blocks_out; /* cut and not ended */
+
+	/*
+	 * Blocks from here on are not submitted any more: behind a failed block, or all of a
+	 * cancelled request. Those before a failure still move, so that everything before it is
+	 * there and the count at the end of a file is exact. Read by queues unlocked.
+	 */
+	_Atomic uint64_t stop_at;
 
 	uint64_t bytes_moved;
 	int error;
@@ -63,9 +68,14 @@ struct block_end {
 	int64_t raw_status;
 };
 
-/* Fill a fresh request; the file's alignment decides how it will be cut. */
+/* How a handle cuts requests; the file's sectors have the last word. */
+struct cut_sizes {
+	uint64_t block_bytes, bounce_bytes;
+};
+
+/* Fill a fresh request. @on_host: the kernel can do I/O on its memory, where that is aligned. */
 void swapioi_request_start(struct request *request, const struct swapio_io *io, struct file *file,
-			   uint64_t block_bytes, uint64_t bounce_bytes);
+			   const struct cut_sizes *sizes, bool on_host);
 
 /* The next block; the cursor moves past it. The request must have bytes left. */
 struct cut swapioi_request_cut(struct request *request);
@@ -78,8 +88,14 @@ static inline bool swapioi_request_has_more(const struct request *request)
 /* Account for the end of a block. */
 void swapioi_request_account(struct request *request, const struct block_end *end);
 
-/* Start no further blocks, and account for those that will never be cut. */
-void swapioi_request_drop_rest(struct request *request, bool cancelled);
+/* Submit no further block, and account for those that will never be cut. */
+void swapioi_request_cancel(struct request *request);
+
+/* May a block that starts at @start still be submitted? */
+static inline bool swapioi_request_wants(const struct request *request, uint64_t start)
+{
+	return start < atomic_load_explicit(&request->stop_at, memory_order_relaxed);
+}
 
 void swapioi_request_result(const struct request *request, swapio_id id,
 			    struct swapio_result *ret_result);

@@ -31,7 +31,10 @@ static int check_io(const struct swapio_io *io, struct swapio_error *error)
 	return 0;
 }
 
-/* Under REJECT the base pointer must fit; what odd offsets make of it inside is ours to solve. */
+/*
+ * Under REJECT the base pointer must fit; what odd offsets make of it inside is ours to solve, and
+ * device memory goes through slots anyway.
+ */
 static int check_pointer(const struct swapio *handle, const struct swapio_io *io,
 			 const struct file *file, struct swapio_error *error)
 {
@@ -40,7 +43,7 @@ static int check_pointer(const struct swapio *handle, const struct swapio_io *io
 	if (file->align.mem > need)
 		need = file->align.mem;
 	if (handle->options.unaligned == SWAPIO_UNALIGNED_BOUNCE || !io->length_bytes ||
-	    is_multiple((uintptr_t)io->buf, need))
+	    is_multiple((uintptr_t)io->buf, need) || !handle->accel->is_host(io->buf))
 		return 0;
 	return swapioi_error(error, -EINVAL,
 			     "%s%s: buffer %p is not a multiple of %" PRIu64
@@ -49,17 +52,18 @@ static int check_pointer(const struct swapio *handle, const struct swapio_io *io
 			     io->path ? "" : "descriptor", io->path ? io->path : "", io->buf, need);
 }
 
-/* Sectors larger than a bounce slot are not known to exist; refuse them clearly. */
+/* Bounce slots must be able to hold a sector; larger ones than that are not known to exist. */
 static int check_sector(const struct swapio *handle, const struct file *file,
 			struct swapio_error *error)
 {
-	if (file->align.offset <= handle->slot_bytes && file->align.mem <= handle->slot_bytes)
+	uint32_t need = file->align.offset > file->align.mem ? file->align.offset : file->align.mem;
+
+	if (need <= handle->sector_bytes_max)
 		return 0;
 	return swapioi_error(error, -EINVAL,
-			     "the file's direct I/O needs multiples of %u bytes, and bounce slots "
-			     "have %zu: raise block_bytes",
-			     file->align.offset > file->align.mem ? file->align.offset : file->align.mem,
-			     handle->slot_bytes);
+			     "the file's direct I/O needs multiples of %" PRIu32
+			     " bytes, and the handle is made for %zu: raise alignment_bytes",
+			     need, handle->sector_bytes_max);
 }
 
 static int check_with_file(const struct swapio *handle, const struct swapio_io *io,
@@ -175,8 +179,7 @@ int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swap
 		unreserve(handle, request, file);
 		return ret;
 	}
-	swapioi_request_start(request, io, file, handle->options.block_bytes,
-			      handle->bounce_bytes);
+	swapioi_request_start(request, io, file, &handle->cut_sizes, handle->accel->is_host(io->buf));
 	*ret_id = activate(handle, request, !shared && !io->path);
 	return 0;
 }

@@ -113,46 +113,53 @@ void swapioi_request_check_over(struct request *request, struct list *over)
 	list_append(over, &request->link);
 }
 
-/* The caller must not see a request done while its file is still open. */
-static void close_files(struct swapio *handle, struct list *over)
+/* The file's last user is gone: take it out of sight. True if it has to be closed. */
+static bool drop_file(struct request *request)
 {
-	for (struct list *link = over->next; link != over; link = link->next) {
-		struct request *request = list_entry(link, struct request, link);
-		bool last;
+	struct file *file = request->file;
 
-		pthread_mutex_lock(&handle->lock);
-		last = --request->file->users == 0;
-		if (last)
-			list_remove(&request->file->link);
-		pthread_mutex_unlock(&handle->lock);
-		if (!last) {
-			request->file = NULL;
-			continue;
-		}
-		swapioi_file_close(request->file);
+	if (--file->users) {
+		request->file = NULL;
+		return false;
 	}
+	list_remove(&file->link);
+	return true;
 }
 
+static void finish(struct swapio *handle, struct request *request)
+{
+	if (request->file)
+		swapioi_file_free(handle, request->file);
+	request->file = NULL;
+	request->state = REQUEST_DONE;
+	list_append(&handle->done_requests, &request->link);
+	handle->done_count++;
+	handle->active--;
+}
+
+/* Closing is a system call, and the caller must not see a request done while its file is open. */
 void swapioi_requests_finish(struct swapio *handle, struct list *over)
 {
+	bool any_to_close = false;
 	struct list *link;
 
 	if (list_empty(over))
 		return;
-	close_files(handle, over);
 	pthread_mutex_lock(&handle->lock);
-	while ((link = list_pop(over))) {
-		struct request *request = list_entry(link, struct request, link);
+	for (link = over->next; link != over; link = link->next)
+		any_to_close |= drop_file(list_entry(link, struct request, link));
+	if (any_to_close) {
+		pthread_mutex_unlock(&handle->lock);
+		for (link = over->next; link != over; link = link->next) {
+			struct request *request = list_entry(link, struct request, link);
 
-		if (request->file)
-			swapioi_file_free(handle, request->file);
-		request->file = NULL;
-		request->state = REQUEST_DONE;
-		list_append(&handle->done_requests, link);
-		handle->done_count++;
-		handle->active--;
+			if (request->file)
+				swapioi_file_close(request->file);
+		}
+		pthread_mutex_lock(&handle->lock);
 	}
-	if (handle->waiters)
-		pthread_cond_broadcast(&handle->done);
+	while ((link = list_pop(over)))
+		finish(handle, list_entry(link, struct request, link));
+	swapioi_wake_callers_locked(handle);
 	pthread_mutex_unlock(&handle->lock);
 }

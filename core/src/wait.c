@@ -58,6 +58,7 @@ int swapio_wait(struct swapio *handle, swapio_id id, int64_t timeout_ns,
 		return -ECHILD;
 	pthread_mutex_lock(&handle->lock);
 	ret = wait_locked(handle, id, deadline_ns, ret_result);
+	swapioi_drive_leave_locked(handle);
 	pthread_mutex_unlock(&handle->lock);
 	return ret;
 }
@@ -99,6 +100,7 @@ int swapio_wait_some(struct swapio *handle, unsigned min, unsigned max, int64_t 
 		return -EINVAL;
 	pthread_mutex_lock(&handle->lock);
 	ret = wait_some_locked(handle, min, max, deadline_ns, ret_results);
+	swapioi_drive_leave_locked(handle);
 	pthread_mutex_unlock(&handle->lock);
 	return ret;
 }
@@ -123,11 +125,11 @@ void swapioi_cancel_locked(struct swapio *handle, struct request *request, struc
 	if (!swapioi_request_has_more(request) && !request->blocks_out)
 		return;
 	list_remove(&request->link);
-	swapioi_request_drop_rest(request, true);
+	swapioi_request_cancel(request);
 	swapioi_request_check_over(request, over);
 	for (unsigned i = 0; i < handle->queues_count; i++)
 		handle->queues[i].kicked = true;
-	pthread_cond_broadcast(&handle->work);
+	swapioi_wake_owners_locked(handle);
 }
 
 int swapio_cancel(struct swapio *handle, swapio_id id)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * worker.c - who drives the queues: threads of the handle, or callers one at a time.
+ *
+ * Nobody waits in vain: a block that becomes ready wakes an owner that has room for it, a request
+ * that ends wakes all callers that wait, and a caller that stops driving wakes one to take over.
  */
 #include <errno.h>
 #include <signal.h>
@@ -8,27 +11,7 @@
 #include "deadline.h"
 #include "handle.h"
 
-/*
- * How long an owner stays in the kernel at once. It cannot be woken there, and meanwhile others
- * may submit (while there is room) or release a lock that a parked block waits for.
- */
-#define SLICE_ROOM_NS (20 * NS_PER_MS)
-#define SLICE_PARKED_NS (2 * NS_PER_MS)
-#define SLICE_FULL_NS (200 * NS_PER_MS)
-
-static int64_t slice_end(const struct queue *queue, int64_t deadline_ns)
-{
-	int64_t slice_ns = queue->in_flight < queue->depth ? SLICE_ROOM_NS : SLICE_FULL_NS, end;
-
-	if (!deadline_ns)
-		return 0;
-	if (!list_empty(&queue->parked))
-		slice_ns = SLICE_PARKED_NS;
-	end = now_ns() + slice_ns;
-	return end < deadline_ns ? end : deadline_ns;
-}
-
-static void sleep_locked(struct swapio *handle, pthread_cond_t *cond, int64_t deadline_ns)
+void swapioi_sleep_locked(struct swapio *handle, pthread_cond_t *cond, int64_t deadline_ns)
 {
 	struct timespec until = timespec_of(deadline_ns);
 
@@ -46,11 +29,11 @@ static void *worker_main(void *arg)
 	pthread_mutex_lock(&handle->lock);
 	while (!handle->stop) {
 		if (!swapioi_queue_has_work(queue)) {
-			sleep_locked(handle, &handle->work, INT64_MAX);
+			swapioi_queue_sleep_locked(queue, INT64_MAX);
 			continue;
 		}
 		pthread_mutex_unlock(&handle->lock);
-		swapioi_queue_turn(queue, slice_end(queue, INT64_MAX));
+		swapioi_queue_turn(queue, INT64_MAX);
 		pthread_mutex_lock(&handle->lock);
 	}
 	pthread_mutex_unlock(&handle->lock);
@@ -79,13 +62,28 @@ void swapioi_workers_stop(struct swapio *handle)
 {
 	pthread_mutex_lock(&handle->lock);
 	handle->stop = true;
-	pthread_cond_broadcast(&handle->work);
+	swapioi_wake_owners_locked(handle);
 	pthread_mutex_unlock(&handle->lock);
 	for (unsigned i = 0; i < handle->queues_count; i++) {
 		if (handle->queues[i].has_thread)
 			pthread_join(handle->queues[i].thread, NULL);
 		handle->queues[i].has_thread = false;
 	}
+}
+
+void swapioi_wake_owners_locked(struct swapio *handle)
+{
+	for (unsigned i = 0; i < handle->queues_count; i++)
+		swapioi_queue_wake_locked(&handle->queues[i]);
+}
+
+/* A driving caller sleeps as the owner of its queue, and waits for requests all the same. */
+void swapioi_wake_callers_locked(struct swapio *handle)
+{
+	if (handle->waiters)
+		pthread_cond_broadcast(&handle->done);
+	if (!handle->options.workers)
+		swapioi_queue_wake_locked(handle->queues);
 }
 
 /* The caller owns the queue for one step: a turn, or a sleep until there is something to do. */
@@ -96,14 +94,12 @@ static void drive(struct swapio *handle, int64_t deadline_ns)
 	handle->driven = true;
 	if (swapioi_queue_has_work(queue) || !deadline_ns) {
 		pthread_mutex_unlock(&handle->lock);
-		swapioi_queue_turn(queue, slice_end(queue, deadline_ns));
+		swapioi_queue_turn(queue, deadline_ns);
 		pthread_mutex_lock(&handle->lock);
 	} else {
-		sleep_locked(handle, &handle->work, deadline_ns);
+		swapioi_queue_sleep_locked(queue, deadline_ns);
 	}
 	handle->driven = false;
-	if (handle->waiters)
-		pthread_cond_broadcast(&handle->done);
 }
 
 void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns)
@@ -115,17 +111,33 @@ void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns)
 	if (!deadline_ns)
 		return;
 	handle->waiters++;
-	sleep_locked(handle, &handle->done, deadline_ns);
+	swapioi_sleep_locked(handle, &handle->done, deadline_ns);
 	handle->waiters--;
 }
 
-/* There are new blocks. Without workers the caller starts what fits, unless somebody drives. */
+/* The one that is woken drives, or leaves as well and wakes the next. */
+void swapioi_drive_leave_locked(struct swapio *handle)
+{
+	if (!handle->options.workers && !handle->driven && handle->waiters)
+		pthread_cond_signal(&handle->done);
+}
+
+static void wake_for_blocks(struct swapio *handle, bool many)
+{
+	for (unsigned i = 0; i < handle->queues_count; i++) {
+		struct queue *queue = &handle->queues[i];
+
+		if (!queue->asleep || !queue->free_count)
+			continue;
+		swapioi_queue_wake_locked(queue);
+		if (!many)
+			return;
+	}
+}
+
 void swapioi_poke_locked(struct swapio *handle, bool many)
 {
-	if (many || handle->driven)
-		pthread_cond_broadcast(&handle->work);
-	else
-		pthread_cond_signal(&handle->work);
+	wake_for_blocks(handle, many);
 	if (handle->options.workers || handle->driven)
 		return;
 	handle->driven = true;
@@ -133,6 +145,5 @@ void swapioi_poke_locked(struct swapio *handle, bool many)
 	swapioi_queue_start(handle->queues);
 	pthread_mutex_lock(&handle->lock);
 	handle->driven = false;
-	if (handle->waiters)
-		pthread_cond_broadcast(&handle->done);
+	swapioi_drive_leave_locked(handle);
 }

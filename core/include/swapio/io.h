@@ -60,6 +60,7 @@ enum swapio_cause {
 	SWAPIO_CAUSE_PROTOCOL = 5,    /* more bytes reported than asked for: -EPROTO */
 	SWAPIO_CAUSE_CANCELLED = 6,   /* swapio_cancel() or swapio_close(): -ECANCELED */
 	SWAPIO_CAUSE_FILE = 7,        /* ftruncate or fstat of the file failed */
+	SWAPIO_CAUSE_WAIT = 8,        /* the event wait failed for good: what moved is not known */
 };
 
 /**
@@ -75,8 +76,9 @@ enum swapio_cause {
  * @fail_length_bytes: bytes from there to the end of the last failing block, when @error
  * @buffered:          the transfer went through the page cache (no O_DIRECT)
  *
- * When one block fails the others that are at the kernel are waited for, and those not yet
- * submitted are dropped; dropped ones count as failing for the range, never for @error.
+ * When one block fails, the blocks before it and those that are at the kernel go on, and those
+ * behind it that are not yet submitted are dropped; dropped ones count as failing for the range,
+ * never for @error. So @error is what stopped the byte at @fail_offset_bytes.
  */
 struct swapio_result {
 	swapio_id id;
@@ -111,7 +113,7 @@ struct swapio_result {
  *            -ECHILD  the handle was opened before fork(), in the parent
  *            -ESHUTDOWN  the handle is being closed
  *            -EACCES -EPERM -EROFS -ENOENT -ENOTDIR -EISDIR -ENAMETOOLONG -ELOOP -EMFILE
- *            -ENFILE -ENOSPC -EDQUOT -ENXIO -ENODEV -ETXTBSY -EIO -ENOMEM  as open(2) of @path
+ *            -ENFILE -ENOSPC -EDQUOT -ENXIO -ENODEV -ETXTBSY -EIO -EINTR -ENOMEM  as open(2) of @path
  * Contract:  C5, C6, C13, C15, C20
  * Since:     0.1
  */
