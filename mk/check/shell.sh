@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shell.sh - shellcheck over every script.
+set -eu
+
+find configure .ci/run core faults harness bench mk -type f \
+	\( -name '*.sh' -o -name configure -o -name run \) -exec shellcheck {} +
