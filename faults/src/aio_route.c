@@ -4,6 +4,8 @@
  * others. Raw system calls, because dlsym(RTLD_NEXT) finds no libaio from a preload when the program
  * is a plugin opened RTLD_LOCAL.
  */
+#include <errno.h>
+
 #include "aio_calls.h"
 #include "rawcall.h"
 #include "runtime.h"
@@ -53,6 +55,12 @@ long aio_getevents(aio_context_t ctx, long min_nr, long nr, struct io_event *eve
 long aio_pgetevents(aio_context_t ctx, long min_nr, long nr, struct io_event *events,
 		    struct timespec *timeout, const struct aio_sigset *sigset)
 {
+	struct fault *missing = runtime_fault_missing();
+
+	if (missing) {
+		runtime_log_inject(missing, NULL, 0, -ENOSYS);
+		return -ENOSYS;
+	}
 	if (staged(ctx))
 		return stage_wait(ctx, FAULT_CALL_PGETEVENTS, min_nr, nr, events, timeout,
 				  sigset ? sigset->mask : NULL, sigset ? sigset->bytes : 0);

@@ -13,6 +13,7 @@
 #ifndef SWAPFAULT_POSIX_CALL_H
 #define SWAPFAULT_POSIX_CALL_H
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,14 @@ static inline bool posix_call_on_nothing(struct posix_call *call, enum point_id 
 					 uint64_t length)
 {
 	return runtime_armed() && posix_call_start_plain(call, point, length);
+}
+
+/* Does the call mean the descriptor itself? (libc's headers say that a path is never NULL; programs
+ * pass it all the same, and the kernel answers.) */
+static inline bool posix_call_is_about_fd(int dirfd, const char *path, int flags)
+{
+	__asm__("" : "+r"(path));
+	return (flags & AT_EMPTY_PATH) && dirfd >= 0 && path && !*path;
 }
 
 /* Conditions are filled in after start and before this: draw the faults. */

@@ -15,6 +15,7 @@
 #include "paths.h"
 #include "rawcall.h"
 #include "simclock.h"
+#include "simthread.h"
 #include "stage.h"
 
 _Atomic int runtime_mode = RUNTIME_PASSIVE;
@@ -214,6 +215,7 @@ int runtime_begin(const struct swapfault_config *config, char *error_text, size_
 	runtime_identity_begin();
 	if (config->backend == SWAPFAULT_BACKEND_SIM)
 		simclock_begin(runtime_case.config.deadline_ns);
+	simthread_begin();
 	atomic_store(&runtime_mode, RUNTIME_STAGED);
 	return 0;
 }

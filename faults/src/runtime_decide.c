@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "simlock.h"
 
 static _Atomic uint32_t calls[POINT_COUNT];
 
@@ -56,6 +57,20 @@ static void ask_foreign(enum point_id point, struct firing *ret_firing)
 	}
 }
 
+/* libfiu takes locks of libc's: no handler runs under them, and none of our own calls counts. */
+static void ask(const struct fault_call *call, struct firing *ret_firing)
+{
+	struct simlock_guard guard = simlock_block_signals();
+
+	runtime_enter();
+	if (runtime_case.scheduled[call->point])
+		ask_schedule(call, ret_firing);
+	if (fiu_bridge_controlled())
+		ask_foreign(call->point, ret_firing);
+	runtime_leave();
+	simlock_restore_signals(&guard);
+}
+
 void runtime_decide(struct fault_call *call, struct firing *ret_firing)
 {
 	ret_firing->count = 0;
@@ -64,10 +79,19 @@ void runtime_decide(struct fault_call *call, struct firing *ret_firing)
 	call->thread = runtime_thread_number();
 	call->proc = runtime_process_number();
 	drawn[call->point] = atomic_fetch_add(&calls[call->point], 1) + 1;
-	if (runtime_case.scheduled[call->point])
-		ask_schedule(call, ret_firing);
-	if (fiu_bridge_controlled())
-		ask_foreign(call->point, ret_firing);
+	if (runtime_case.scheduled[call->point] || fiu_bridge_controlled())
+		ask(call, ret_firing);
+}
+
+static struct fault *find_missing(void)
+{
+	for (unsigned i = 0; i < runtime_case.schedule.count; i++) {
+		struct fault *fault = &runtime_case.schedule.faults[i];
+
+		if (fault->kind == KIND_io_pgetevents_missing && fiu_bridge_confirm(fault))
+			return fault;
+	}
+	return NULL;
 }
 
 /*
@@ -76,13 +100,15 @@ void runtime_decide(struct fault_call *call, struct firing *ret_firing)
  */
 struct fault *runtime_fault_missing(void)
 {
-	for (unsigned i = 0; runtime_staged() && i < runtime_case.schedule.count; i++) {
-		struct fault *fault = &runtime_case.schedule.faults[i];
+	struct fault *found = NULL;
 
-		if (fault->kind == KIND_io_pgetevents_missing && fiu_bridge_confirm(fault))
-			return fault;
-	}
-	if (runtime_staged() && fiu_bridge_controlled())
-		return fiu_bridge_foreign(KIND_io_pgetevents_missing);
-	return NULL;
+	if (!runtime_staged() || runtime_inside())
+		return NULL;
+	runtime_enter();
+	if (runtime_case.scheduled[POINT_io_pgetevents])
+		found = find_missing();
+	if (!found && fiu_bridge_controlled())
+		found = fiu_bridge_foreign(KIND_io_pgetevents_missing);
+	runtime_leave();
+	return found;
 }

@@ -9,6 +9,8 @@
 #include "case.h"
 #include "rawcall.h"
 #include "simclock.h"
+#include "simqueue.h"
+#include "simthread.h"
 #include "stage.h"
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
@@ -58,8 +60,11 @@ static void in_child(void)
 	atomic_store(&threads_drawn, 1);
 	thread_number = 1;
 	stage_after_fork_child();
-	if (runtime_sim())
-		simclock_after_fork_child();
+	if (!runtime_sim())
+		return;
+	simclock_after_fork_child();
+	simqueue_after_fork_child();
+	simthread_after_fork_child();
 }
 
 /* Until the first begin of this process nobody had a number. */

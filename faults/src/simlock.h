@@ -25,13 +25,25 @@ struct simlock_guard {
 	uint64_t mask; /* signals blocked before */
 };
 
-static inline struct simlock_guard simlock_take(struct simlock *lock)
+static inline struct simlock_guard simlock_block_signals(void)
 {
 	const uint64_t all = ~(uint64_t)0;
 	struct simlock_guard guard;
-	uint32_t expected = 0;
 
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &guard.mask, sizeof(all));
+	return guard;
+}
+
+static inline void simlock_restore_signals(const struct simlock_guard *guard)
+{
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &guard->mask, NULL, sizeof(guard->mask));
+}
+
+static inline struct simlock_guard simlock_take(struct simlock *lock)
+{
+	struct simlock_guard guard = simlock_block_signals();
+	uint32_t expected = 0;
+
 	if (atomic_compare_exchange_strong(&lock->word, &expected, 1))
 		return guard;
 	while (atomic_exchange(&lock->word, 2) != 0)
@@ -43,7 +55,7 @@ static inline void simlock_drop(struct simlock *lock, const struct simlock_guard
 {
 	if (atomic_exchange(&lock->word, 0) == 2)
 		raw_call(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1);
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &guard->mask, NULL, sizeof(guard->mask));
+	simlock_restore_signals(guard);
 }
 
 /* In a fork's child: whoever held it stayed behind. */

@@ -13,6 +13,7 @@
 
 static struct simlock lock;
 static struct simqueue_place *queues[QUEUE_COUNT];
+static _Atomic unsigned waiting; /* in all queues: most unlocks have nobody to wake */
 
 static struct simqueue_place **queue_of(const void *key)
 {
@@ -28,6 +29,7 @@ static bool unlink_place(struct simqueue_place *place)
 	if (!*link)
 		return false;
 	*link = place->next;
+	atomic_fetch_sub(&waiting, 1);
 	return true;
 }
 
@@ -48,6 +50,7 @@ void simqueue_join(struct simqueue_place *place, const void *key)
 	memset(place, 0, sizeof(*place));
 	place->key = key;
 	guard = simlock_take(&lock);
+	atomic_fetch_add(&waiting, 1);
 	while (*link)
 		link = &(*link)->next;
 	*link = place;
@@ -84,18 +87,31 @@ static bool wake_one(const void *key)
 	return true;
 }
 
+/* Who joins looks once more at what he waits for, and who wakes has changed that before. */
+static bool nobody_waits(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load(&waiting) == 0;
+}
+
 void simqueue_wake_first(const void *key)
 {
-	struct simlock_guard guard = simlock_take(&lock);
+	struct simlock_guard guard;
 
+	if (nobody_waits())
+		return;
+	guard = simlock_take(&lock);
 	wake_one(key);
 	simlock_drop(&lock, &guard);
 }
 
 void simqueue_wake_all(const void *key)
 {
-	struct simlock_guard guard = simlock_take(&lock);
+	struct simlock_guard guard;
 
+	if (nobody_waits())
+		return;
+	guard = simlock_take(&lock);
 	while (wake_one(key))
 		;
 	simlock_drop(&lock, &guard);
@@ -105,4 +121,5 @@ void simqueue_after_fork_child(void)
 {
 	simlock_reset(&lock);
 	memset(queues, 0, sizeof(queues));
+	atomic_store(&waiting, 0);
 }

@@ -8,6 +8,7 @@
  *   SWAPFAULT_BACKEND   kernel | sim              SWAPFAULT_SEED      number
  *   SWAPFAULT_WORK_DIR  default: where we start   SWAPFAULT_ARM       start | open
  *   SWAPFAULT_SECTOR_BYTES, SWAPFAULT_MEMORY_ALIGN_BYTES, SWAPFAULT_DEADLINE_NS: see swapfault.h
+ *   SWAPFAULT_PUMP=1  fill the ring without being asked, for programs that read it themselves
  *   SWAPFAULT_FOLLOW_EXEC=1  leave all this to programs that this one executes
  */
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include "case.h"
 #include "interpose.h"
 #include "rawcall.h"
+#include "stage.h"
 
 #define EXIT_REFUSED 127
 #define SCHEDULE_TEXT_BYTES 65536
@@ -38,6 +40,7 @@ enum variable {
 	VARIABLE_SECTOR_BYTES,
 	VARIABLE_MEMORY_ALIGN_BYTES,
 	VARIABLE_DEADLINE_NS,
+	VARIABLE_PUMP,
 	VARIABLE_FOLLOW_EXEC,
 	VARIABLE_COUNT
 };
@@ -52,6 +55,7 @@ static const char *const variable_names[VARIABLE_COUNT] = {
 	[VARIABLE_SECTOR_BYTES] = "SWAPFAULT_SECTOR_BYTES",
 	[VARIABLE_MEMORY_ALIGN_BYTES] = "SWAPFAULT_MEMORY_ALIGN_BYTES",
 	[VARIABLE_DEADLINE_NS] = "SWAPFAULT_DEADLINE_NS",
+	[VARIABLE_PUMP] = "SWAPFAULT_PUMP",
 	[VARIABLE_FOLLOW_EXEC] = "SWAPFAULT_FOLLOW_EXEC",
 };
 
@@ -187,6 +191,7 @@ static void begin(void)
 {
 	static const char *const backends[2] = {"kernel", "sim"};
 	static const char *const arms[2] = {"start", "open"};
+	static const char *const switches[2] = {"0", "1"};
 	struct swapfault_config config = {
 		.size_bytes = sizeof(config),
 		.schedule = find_schedule(),
@@ -200,6 +205,7 @@ static void begin(void)
 		.deadline_ns = number_of(VARIABLE_DEADLINE_NS),
 	};
 	bool arm_at_open = choice_of(VARIABLE_ARM, arms);
+	bool pump = choice_of(VARIABLE_PUMP, switches);
 	char error[512];
 
 	if (runtime_begin(&config, error, sizeof(error)) < 0)
@@ -207,6 +213,8 @@ static void begin(void)
 	if (config.log_fd >= 0)
 		raw_call(SYS_close, config.log_fd);
 	runtime_case.arm_at_open = arm_at_open;
+	if (pump)
+		stage_pump_set_always();
 	if (!arm_at_open)
 		runtime_arm();
 }
@@ -220,7 +228,9 @@ static bool is_wanted(void)
 /* A schedule is for one process image. */
 static void forget_variables(void)
 {
-	if (value_of(VARIABLE_FOLLOW_EXEC))
+	static const char *const switches[2] = {"0", "1"};
+
+	if (choice_of(VARIABLE_FOLLOW_EXEC, switches))
 		return;
 	for (unsigned i = 0; i < VARIABLE_COUNT; i++)
 		unsetenv(variable_names[i]);

@@ -62,7 +62,7 @@ static int stat_path(int dirfd, const char *path, void *ret_status, int flags)
 {
 	struct path_call call;
 
-	if (path && !*path && (flags & AT_EMPTY_PATH) && dirfd >= 0)
+	if (posix_call_is_about_fd(dirfd, path, flags))
 		return stat_fd(dirfd, ret_status);
 	if (!posix_call_on_path(&call, POINT_fstat, dirfd, path))
 		return ask_path(dirfd, path, ret_status, flags);

@@ -80,7 +80,7 @@ static int statx_plainly(int dirfd, const char *path, int flags, unsigned mask,
 EXPORT int statx(int dirfd, const char *restrict path, int flags, unsigned mask,
 		 struct statx *restrict ret_status)
 {
-	bool by_fd = path && !*path && (flags & AT_EMPTY_PATH);
+	bool by_fd = posix_call_is_about_fd(dirfd, path, flags);
 	struct path_call call;
 
 	if (by_fd ? posix_call_on_fd(&call.posix, POINT_fstat, dirfd)

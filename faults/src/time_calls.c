@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "interpose.h"
-#include "runtime.h"
+#include "simthread.h"
 #include "simtime.h"
 
 REAL(clock_gettime)
@@ -21,11 +21,6 @@ REAL(usleep)
 REAL(sleep)
 REAL(poll)
 REAL(ppoll)
-
-static inline bool in_sim(void)
-{
-	return runtime_staged() && runtime_sim();
-}
 
 /* 0, or -EINTR with the rest in @ret_left. */
 static int sleep_until(uint64_t deadline_ns, uint64_t *ret_left)
@@ -63,7 +58,7 @@ static int finish(int result)
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
-	if (!in_sim() || !simtime_is_virtual(clock))
+	if (!runtime_sim() || !simtime_is_virtual(clock))
 		return real_clock_gettime()(clock, ret_time);
 	*ret_time = simtime_timespec(simtime_now(clock));
 	return 0;
@@ -73,7 +68,7 @@ EXPORT int gettimeofday(struct timeval *restrict ret_time, void *restrict zone)
 {
 	uint64_t now;
 
-	if (!in_sim() || zone)
+	if (!runtime_sim() || zone)
 		return real_gettimeofday()(ret_time, zone);
 	now = simtime_now(CLOCK_REALTIME);
 	ret_time->tv_sec = (time_t)(now / SIMTIME_SECOND_NS);
@@ -85,7 +80,7 @@ EXPORT time_t time(time_t *ret_time)
 {
 	time_t now;
 
-	if (!in_sim())
+	if (!runtime_sim())
 		return real_time()(ret_time);
 	now = (time_t)(simtime_now(CLOCK_REALTIME) / SIMTIME_SECOND_NS);
 	if (ret_time)
@@ -95,7 +90,7 @@ EXPORT time_t time(time_t *ret_time)
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *ret_left)
 {
-	if (!in_sim())
+	if (!simthread_waits_virtually())
 		return real_nanosleep()(time, ret_left);
 	return finish(sleep_for(time, ret_left));
 }
@@ -105,7 +100,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 {
 	uint64_t left;
 
-	if (!in_sim() || !simtime_is_virtual(clock))
+	if (!simthread_waits_virtually() || !simtime_is_virtual(clock))
 		return real_clock_nanosleep()(clock, flags, time, ret_left);
 	if (!(flags & TIMER_ABSTIME))
 		return -sleep_for(time, ret_left);
@@ -118,7 +113,7 @@ EXPORT int usleep(useconds_t microseconds)
 {
 	struct timespec time = simtime_timespec((uint64_t)microseconds * 1000);
 
-	if (!in_sim())
+	if (!simthread_waits_virtually())
 		return real_usleep()(microseconds);
 	return finish(sleep_for(&time, NULL));
 }
@@ -127,7 +122,7 @@ EXPORT unsigned sleep(unsigned seconds)
 {
 	struct timespec time = {.tv_sec = (time_t)seconds}, left = {0};
 
-	if (!in_sim())
+	if (!simthread_waits_virtually())
 		return real_sleep()(seconds);
 	return sleep_for(&time, &left) ? (unsigned)left.tv_sec + (left.tv_nsec > 0) : 0;
 }
@@ -137,7 +132,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	struct timespec time;
 
-	if (!in_sim() || count > 0 || timeout_ms < 0)
+	if (!simthread_waits_virtually() || count > 0 || timeout_ms < 0)
 		return real_poll()(fds, count, timeout_ms);
 	time = simtime_timespec((uint64_t)timeout_ms * 1000000u);
 	return finish(sleep_for(&time, NULL));
@@ -146,7 +141,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
-	if (!in_sim() || count > 0 || !timeout || mask)
+	if (!simthread_waits_virtually() || count > 0 || !timeout || mask)
 		return real_ppoll()(fds, count, timeout, mask);
 	return finish(sleep_for(timeout, NULL));
 }
