@@ -184,10 +184,8 @@ static int parse_name(struct scan *scan, struct draft *draft)
 	struct hint hint;
 
 	draft->kind_at = word.at;
-	if (word.length == 0)
-		hint_begin(&hint, word);
-	else if (word_copy(word, name, sizeof(name)) == 0 &&
-		 kind_find(draft->fault.point, name, &draft->fault.kind) == 0)
+	if (word_copy(word, name, sizeof(name)) == 0 &&
+	    kind_find(draft->fault.point, name, &draft->fault.kind) == 0)
 		return 0;
 	hint_begin(&hint, word);
 	for (unsigned i = 0; i < point->kind_count; i++)
