@@ -20,6 +20,11 @@ include mk/core.mk
 include mk/faults.mk
 include mk/harness.mk
 include mk/tests.mk
+include mk/lint.mk
+include mk/fuzz.mk
+include mk/check.mk
+include mk/install.mk
+include mk/dist.mk
 
 all: $(ALL) ## libraries, programs and examples (the default)
 

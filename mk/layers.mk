@@ -22,6 +22,7 @@ layer/harness/test := harness/common harness/src harness/worker faults faults/sc
 	faults/include core/include
 
 layer/scenarios/meta/cores := core/include
+layer/mk/check :=
 layer/bench := core/include faults/include faults faults/schedule
 
 LAYERS := $(sort $(patsubst layer/%,%,$(filter layer/%,$(.VARIABLES))))

@@ -44,10 +44,15 @@ $(PLUGINS): $(O)/test/%.so: $(O)/obj/faults/test/%.o
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -o $@ $< $(or $(call noted,link,faults/test/$*.c),-laio)
 
+bench: all $(BENCHES) ## run every measurement in bench/ and print its table (needs a quiet machine)
+	$(Q)set -e; for script in $(wildcard bench/*.sh); do \
+		echo "== $$script"; BUILD='$(abspath $(O))' SRC='$(CURDIR)' sh $$script; done
+
 $(BENCHES): $(O)/bench/%: $(O)/obj/bench/%.o $(CORE_SO)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -o $@ $< -L$(O)/lib -lswapio '-Wl,-rpath,$$ORIGIN/../lib' -laio -lpthread -ldl
 
-tests: $(UNIT_TESTS) $(VICTIMS) $(PLUGINS) $(BENCHES) ## build every test and bench program
-.PHONY: tests
+tests: $(UNIT_TESTS) $(VICTIMS) $(PLUGINS) $(BENCHES) ## every test and bench program
+tests-core: $(filter $(O)/test/core/%,$(UNIT_TESTS))
+.PHONY: tests tests-core bench

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# check.mk - the suites: what has to be built, and which jobs of mk/check/jobs.sh run then, JOBS of
+# them at a time. T=PATTERN selects jobs by name (make check T='unit/*').
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+ASAN_O := $(O)/asan
+TSAN_O := $(O)/tsan
+
+export ASAN_OPTIONS ?= verify_asan_link_order=0:detect_stack_use_after_return=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export T
+
+comma := ,
+run_suites = $(Q)mk/check/jobs.sh '$(O)' $(1) | mk/check/runner.sh '$(O)/check' $(JOBS)
+variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
+
+build-asan:
+	$(call variant,$(ASAN_O),address$(comma)undefined,all tests)
+
+build-tsan:
+	$(call variant,$(TSAN_O),thread,core tests-core)
+
+check-unit: all tests ## unit tests and shell tests
+	$(call run_suites,unit shell)
+
+check-scenarios: all ## the scenarios on every target this machine has
+	$(call run_suites,scenarios)
+
+check-asan check-ubsan: build-asan ## unit tests and scenarios under ASan and UBSan
+	$(call run_suites,asan)
+
+check-tsan: build-tsan ## the core's tests under TSan
+	$(call run_suites,tsan)
+
+check-valgrind: all tests ## unit tests and scenarios under memcheck, the core under helgrind
+	$(call run_suites,helgrind memcheck)
+
+check-tidy: all tests $(LAYERS_DECLARED) ## every lint
+	$(call run_suites,lint)
+
+fuzz-smoke: build-fuzz ## every parser for some seconds
+	$(call run_suites,fuzz)
+
+# All of it, the long jobs first.
+check-now: all tests build-asan build-tsan build-fuzz $(LAYERS_DECLARED)
+	$(call run_suites,shell scenarios asan memcheck tsan unit fuzz lint)
+
+run-now: all
+	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
+
+# From nothing: what is missing is installed first, then make starts again and looks anew.
+again = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
+
+check: deps ## the tests, from nothing: sets up, builds, runs every suite
+	$(call again,check-now)
+
+run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, writes a report
+	$(call again,run-now)
+
+.PHONY: build-asan build-tsan check-unit check-scenarios check-asan check-ubsan check-tsan \
+	check-valgrind check-tidy fuzz-smoke check-now run-now check run

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# jobs.sh BUILD SUITE... - print the jobs of these suites for runner.sh, "NAME COMMAND" a line.
+# Sanitized builds lie below BUILD; make builds them before it asks for their jobs.
+set -eu
+
+build=$(cd "$1" && pwd)
+shift
+src=$(pwd)
+
+MEMCHECK='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+HELGRIND='valgrind -q --tool=helgrind --error-exitcode=99'
+
+# in BUILD COMMAND: what a test may count on in its environment
+in() {
+	echo "BUILD=$1 SRC=$src $2"
+}
+
+# units PREFIX BUILD TOOL PART...: the cmocka programs of these parts
+units() {
+	prefix=$1 dir=$2 tool=$3
+	shift 3
+	for part in "$@"; do
+		for source in "$part"/test/test_*.c; do
+			[ -e "$source" ] || continue
+			module=$(basename "$source" .c)
+			echo "$prefix/$part/${module#test_}" \
+				"$(in "$dir" "mk/check/unit.sh $tool $dir/test/$part/$module")"
+		done
+	done
+}
+
+shells() {
+	for script in core/test/test_*.sh faults/test/test_*.sh harness/test/test_*.sh; do
+		[ -e "$script" ] || continue
+		module=$(basename "$script" .sh)
+		echo "shell/${script%%/*}/${module#test_}" "$(in "$build" "sh $script")"
+	done
+}
+
+# scenarios PREFIX BUILD TARGET OPTIONS GROUP...: a job for each group of scenarios on a target
+scenarios() {
+	prefix=$1 dir=$2 target=$3 options=$4
+	shift 4
+	[ -e harness/src/main.c ] || return 0
+	for group in "$@"; do
+		echo "$prefix/$target/$group" \
+			"$(in "$dir" "mk/check/scenarios.sh $target $options scenarios/$group")"
+	done
+}
+
+groups=$(find scenarios -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs -exec basename {} \; |
+	sort)
+
+for suite in "$@"; do
+	# shellcheck disable=SC2086 # lists of groups
+	case $suite in
+	unit) units unit "$build" '' core faults harness ;;
+	shell) shells ;;
+	scenarios)
+		scenarios scenario "$build" host '' $groups
+		scenarios scenario "$build" sim '' $groups
+		;;
+	asan)
+		units asan "$build/asan" '' core faults harness
+		scenarios asan "$build/asan" sim '' $groups
+		;;
+	tsan)
+		units tsan "$build/tsan" '' core
+		;;
+	memcheck)
+		units memcheck "$build" "$MEMCHECK" core faults harness
+		scenarios memcheck "$build" sim '--under memcheck' $groups
+		;;
+	helgrind)
+		units helgrind "$build" "$HELGRIND" core
+		;;
+	lint)
+		echo "lint/layers mk/check/layers.sh $build <$build/layers"
+		echo "lint/abi mk/check/abi.sh $build"
+		echo "lint/selftest mk/check/selftest.sh $build"
+		for lint in format headers points contract banned shell man; do
+			echo "lint/$lint mk/check/$lint.sh"
+		done
+		;;
+	fuzz)
+		for source in core/test/fuzz_*.c faults/test/fuzz_*.c harness/test/fuzz_*.c; do
+			[ -e "$source" ] || continue
+			module=$(basename "$source" .c)
+			echo "fuzz/${module#fuzz_}" \
+				"$(in "$build" "mk/check/fuzz.sh $build/fuzz/fuzz/$module ${source%%/*}")"
+		done
+		;;
+	*)
+		echo "jobs.sh: no suite $suite" >&2
+		exit 2
+		;;
+	esac
+done

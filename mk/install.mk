@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# install.mk - install and uninstall with the GNU meaning of DESTDIR and the directory variables.
+
+prefix ?= /usr/local
+exec_prefix ?= $(prefix)
+bindir ?= $(exec_prefix)/bin
+libdir ?= $(exec_prefix)/lib
+includedir ?= $(prefix)/include
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+pkgconfigdir ?= $(libdir)/pkgconfig
+scenariodir ?= $(datadir)/swaptorture/scenarios
+testdir ?= $(datadir)/swaptorture/tests
+INSTALL ?= install
+
+to = $(DESTDIR)$(1)
+MAN_PAGES := $(wildcard docs/man/*.[1-8])
+SCENARIOS := $(shell find scenarios -name '*.yaml' 2>/dev/null)
+HEADERS := $(wildcard core/include/swapio/*.h)
+PROGRAMS := $(if $(HARNESS_SRC),$(HARNESS_BIN)) $(if $(WORKER_SRC),$(WORKER_BIN))
+
+# Everything that install puts down, for uninstall.
+INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h \
+	$(libdir)/libswapio.a $(libdir)/libswapio.so $(libdir)/libswapio.so.$(SOVERSION) \
+	$(libdir)/libswapio.so.$(VERSION) $(libdir)/libswapfault.so $(pkgconfigdir)/swapio.pc \
+	$(PROGRAMS:$(O)/bin/%=$(bindir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
+	$(META_CORES:$(O)/lib/%=$(libdir)/swaptorture/%) \
+	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
+
+$(O)/swapio.pc: core/swapio.pc.in $(O)/config.mk
+	$(Q)sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
+		-e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< >$@
+
+install: all $(O)/swapio.pc ## install library, headers, preload, programs, pages, scenarios
+	$(Q)$(INSTALL) -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED))))
+	$(Q)$(INSTALL) -m 644 $(HEADERS) $(call to,$(includedir)/swapio)
+	$(Q)$(INSTALL) -m 644 faults/include/swapfault.h $(call to,$(includedir))
+	$(Q)$(INSTALL) -m 644 $(CORE_A) $(call to,$(libdir))
+	$(Q)$(INSTALL) -m 755 $(CORE_SO).$(VERSION) $(FAULTS_SO) $(call to,$(libdir))
+	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so.$(SOVERSION))
+	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so)
+	$(Q)$(INSTALL) -m 644 $(O)/swapio.pc $(call to,$(pkgconfigdir))
+	$(if $(PROGRAMS),$(Q)$(INSTALL) -m 755 $(PROGRAMS) $(call to,$(bindir)))
+	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(libdir)/swaptorture/meta))
+	$(Q)set -e; for file in $(SCENARIOS:scenarios/%=%); do \
+		$(INSTALL) -m 644 "scenarios/$$file" "$(call to,$(scenariodir))/$$file"; done
+	$(Q)set -e; for page in $(MAN_PAGES); do \
+		$(INSTALL) -m 644 "$$page" "$(call to,$(mandir))/man$${page##*.}"; done
+
+uninstall: ## remove what install put down
+	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	$(Q)for directory in $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED)))); do \
+		rmdir -p --ignore-fail-on-non-empty "$$directory" 2>/dev/null || :; done
+
+.PHONY: install uninstall
