@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "places.h"
 #include "plan_builder.h"
 #include "plan_select.h"
 
@@ -44,24 +45,19 @@ static int load_all(struct builder *builder, const struct plan_files *files)
 	return 0;
 }
 
-static const char *work_root(const struct plan_options *options)
-{
-	const char *directory = options->work_root ? options->work_root : getenv("TMPDIR");
-
-	return directory && *directory ? directory : "/var/tmp";
-}
-
 /* Why no case of the scenario can run on the target: "" when it can. */
 static void find_skip_reason(const struct plan_options *options, const struct scenario *scenario,
 			     enum target target, char *reason, size_t reason_bytes)
 {
+	const char *work_root = options->work_root ? options->work_root : places_temporary();
+
 	reason[0] = '\0';
 	if (target == TARGET_NVME) {
 		snprintf(reason, reason_bytes, "target nvme is not available in this version");
 		return;
 	}
 	for (unsigned i = 0; i < scenario->needs_count; i++)
-		if (plan_need_check(scenario->needs[i], target, work_root(options), reason,
+		if (plan_need_check(scenario->needs[i], target, work_root, reason,
 				    reason_bytes))
 			return;
 	reason[0] = '\0';

@@ -32,5 +32,8 @@ int report_result(struct report *report, const struct case_result *result);
 int report_end(struct report *report, const struct report_summary *summary);
 /* Close the file; -errno when anything could not be written (disk full is an error, not a pass). */
 int report_close(struct report *report);
+const char *report_path(const struct report *report); /* "-" for standard output */
+/* A text report on the terminal: on standard error when @use_stderr. */
+int report_open_text(bool use_stderr, struct report **ret_report, struct diag *diag);
 
 #endif /* REPORT_H */
