@@ -36,7 +36,7 @@ struct case_result {
 	enum verdict verdict;
 	enum failure_class failure_class;
 	char reason[FINDING_TEXT_BYTES]; /* of skip, vacuous, broken; first finding of a fail */
-	unsigned findings_count;
+	unsigned findings_count, findings_lost; /* lost: more than there is room for */
 	struct finding findings[RESULT_FINDINGS_MAX];
 	unsigned faults_count;
 	struct fault_outcome faults[SCHEDULE_FAULTS_MAX];
@@ -46,5 +46,9 @@ struct case_result {
 	char wait_call[24]; /* which wait really ran */
 	char work_dir[512]; /* kept, "" when removed */
 };
+
+/* Add a finding; beyond RESULT_FINDINGS_MAX it is only counted. @oracle is a static string. */
+void result_add(struct case_result *result, const char *oracle, enum failure_class failure_class,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif /* RESULT_H */

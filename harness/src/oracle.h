@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oracle.h - checks that decide, from what happened, whether the contract held. They see what was
+ * asked for and what came of it; that anything was injected they do not know, but for records that
+ * the log marks: those are not the program's doing.
+ *
+ * Threads: one thread.
+ */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include "eventlog.h"
+#include "result.h"
+#include "run_outcome.h"
+
+struct observation {
+	const struct workload *workload;
+	const struct outcome *outcome;
+	struct eventlog *log;
+	int status;	     /* wait status of the case's process */
+	bool overdue;	     /* it was killed when its time was up */
+	int64_t deadline_ns; /* that it had */
+	const char *story;   /* what it was doing then, "" unknown */
+	bool emulated;	     /* under valgrind: memory is not what the kernel says it is */
+};
+
+typedef void oracle_fn(const struct observation *seen, struct case_result *result);
+
+oracle_fn oracle_data;	   /* whatever is said to have moved is there, byte by byte */
+oracle_fn oracle_ledger;   /* every block submitted completes exactly once, and is explained */
+oracle_fn oracle_contract; /* what the library says of a request is consistent with itself */
+oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
+oracle_fn oracle_deadline; /* it ended in time, and by itself */
+
+/* All of them. */
+void oracle_ask_all(const struct observation *seen, struct case_result *result);
+
+#endif /* ORACLE_H */

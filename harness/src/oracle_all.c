@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oracle_all.c - the list of oracles, the ones that explain most first.
+ */
+#include "oracle.h"
+
+static oracle_fn *const oracles[] = {
+	oracle_deadline, oracle_data, oracle_ledger, oracle_contract, oracle_leaks,
+};
+
+void oracle_ask_all(const struct observation *seen, struct case_result *result)
+{
+	for (unsigned i = 0; i < sizeof(oracles) / sizeof(*oracles); i++)
+		oracles[i](seen, result);
+}

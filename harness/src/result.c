@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.c - names of verdicts and classes; adding what an oracle found.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "result.h"
+
+static const char *const verdict_names[VERDICT_COUNT] = {
+	[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "fail",     [VERDICT_VACUOUS] = "vacuous",
+	[VERDICT_SKIP] = "skip", [VERDICT_BROKEN] = "broken",
+};
+
+static const char *const class_names[CLASS_COUNT] = {
+	[CLASS_NONE] = "none",	 [CLASS_CORRUPTION] = "corruption", [CLASS_HANG] = "hang",
+	[CLASS_CRASH] = "crash", [CLASS_LEAK] = "leak",		    [CLASS_CONTRACT] = "contract",
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+const char *failure_class_name(enum failure_class failure_class)
+{
+	return class_names[failure_class];
+}
+
+void result_add(struct case_result *result, const char *oracle, enum failure_class failure_class,
+		const char *format, ...)
+{
+	struct finding *finding;
+	va_list arguments;
+
+	if (result->findings_count == RESULT_FINDINGS_MAX) {
+		result->findings_lost++;
+		return;
+	}
+	finding = &result->findings[result->findings_count++];
+	finding->oracle = oracle;
+	finding->failure_class = failure_class;
+	va_start(arguments, format);
+	vsnprintf(finding->text, sizeof(finding->text), format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_outcome.c - reads the lines of a worker's outcome. One table says which line goes where.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_outcome.h"
+#include "workload.h"
+
+const char *const outcome_count_names[OUTCOME_COUNTS] = {"fds",	   "threads", "contexts",
+							 "locked", "mapped",  "heap"};
+
+const char *const outcome_stat_names[OUTCOME_STATS] = {
+	"requests",    "blocks",  "submits", "waits",   "interrupts",	   "short_waits",
+	"resumes",     "retries", "bounces", "rmws",    "spurious_events", "wait_fallbacks",
+};
+
+static int64_t number_of(const json_t *line, const char *name)
+{
+	return json_integer_value(json_object_get(line, name));
+}
+
+static void copy_text(char *to, size_t room, const json_t *line, const char *name)
+{
+	const char *text = json_string_value(json_object_get(line, name));
+
+	snprintf(to, room, "%s", text ? text : "");
+}
+
+/* Room for one more element of @bytes in a list that doubles. */
+static int grow(void *list, unsigned count, unsigned *room, size_t bytes)
+{
+	void *bigger;
+
+	if (count < *room)
+		return 0;
+	memcpy(&bigger, list, sizeof(bigger));
+	bigger = realloc(bigger, (*room ? *room * 2 : 16) * bytes);
+	if (!bigger)
+		return -ENOMEM;
+	memcpy(list, &bigger, sizeof(bigger));
+	*room = *room ? *room * 2 : 16;
+	return 0;
+}
+
+static enum outcome_stage stage_of(const json_t *line)
+{
+	const char *stage = json_string_value(json_object_get(line, "stage"));
+
+	if (!stage || strcmp(stage, "submit") == 0)
+		return STAGE_SUBMIT;
+	return strcmp(stage, "wait") == 0 ? STAGE_WAIT : STAGE_DONE;
+}
+
+static int read_request(struct outcome *outcome, const json_t *line)
+{
+	struct outcome_request *request;
+
+	if (grow(&outcome->requests, outcome->requests_count, &outcome->requests_room,
+		 sizeof(*request)) < 0)
+		return -ENOMEM;
+	request = &outcome->requests[outcome->requests_count++];
+	*request = (struct outcome_request){
+		.step = (unsigned)number_of(line, "step"),
+		.tensor = (unsigned)number_of(line, "tensor"),
+		.write = number_of(line, "write"),
+		.synchronous = number_of(line, "sync"),
+		.buffered = number_of(line, "buffered"),
+		.stage = stage_of(line),
+		.error = (int)number_of(line, "error"),
+		.length = (uint64_t)number_of(line, "length"),
+		.bytes = (uint64_t)number_of(line, "bytes"),
+		.fail_offset = (uint64_t)number_of(line, "fail_offset"),
+		.fail_length = (uint64_t)number_of(line, "fail_length"),
+		.generation = (uint32_t)number_of(line, "generation"),
+		.size_before = number_of(line, "size_before"),
+	};
+	copy_text(request->cause, sizeof(request->cause), line, "cause");
+	copy_text(request->text, sizeof(request->text), line, "text");
+	return 0;
+}
+
+static int read_call(struct outcome *outcome, const json_t *line)
+{
+	struct outcome_call *call;
+
+	if (grow(&outcome->calls, outcome->calls_count, &outcome->calls_room, sizeof(*call)) < 0)
+		return -ENOMEM;
+	call = &outcome->calls[outcome->calls_count++];
+	call->step = (unsigned)number_of(line, "step");
+	call->error = (int)number_of(line, "error");
+	copy_text(call->call, sizeof(call->call), line, "call");
+	copy_text(call->text, sizeof(call->text), line, "text");
+	return 0;
+}
+
+static int read_remark(struct outcome_remark **list, unsigned *count, unsigned *room,
+		       const json_t *line)
+{
+	struct outcome_remark *remark;
+
+	if (grow(list, *count, room, sizeof(*remark)) < 0)
+		return -ENOMEM;
+	remark = &(*list)[(*count)++];
+	remark->step = (unsigned)number_of(line, "step");
+	remark->tensor = (unsigned)number_of(line, "tensor");
+	remark->begin = (uint64_t)number_of(line, "begin");
+	remark->end = (uint64_t)number_of(line, "end");
+	remark->bad = (uint64_t)number_of(line, "bad");
+	copy_text(remark->text, sizeof(remark->text), line, "text");
+	return 0;
+}
+
+static int read_data(struct outcome *outcome, const json_t *line)
+{
+	return read_remark(&outcome->data, &outcome->data_count, &outcome->data_room, line);
+}
+
+static int read_wrong(struct outcome *outcome, const json_t *line)
+{
+	return read_remark(&outcome->wrong, &outcome->wrong_count, &outcome->wrong_room, line);
+}
+
+static int read_counts(struct outcome_counts *counts, const json_t *line)
+{
+	for (unsigned i = 0; i < OUTCOME_COUNTS; i++)
+		counts->values[i] = number_of(line, outcome_count_names[i]);
+	counts->known = true;
+	return 0;
+}
+
+static int read_before(struct outcome *outcome, const json_t *line)
+{
+	return read_counts(&outcome->before, line);
+}
+
+static int read_after(struct outcome *outcome, const json_t *line)
+{
+	return read_counts(&outcome->after, line);
+}
+
+static int read_stats(struct outcome *outcome, const json_t *line)
+{
+	for (unsigned i = 0; i < OUTCOME_STATS; i++)
+		outcome->stats[i] += number_of(line, outcome_stat_names[i]);
+	return 0;
+}
+
+static int read_opened(struct outcome *outcome, const json_t *line)
+{
+	outcome->opened = true;
+	copy_text(outcome->wait_call, sizeof(outcome->wait_call), line, "wait_call");
+	return 0;
+}
+
+static int read_broken(struct outcome *outcome, const json_t *line)
+{
+	copy_text(outcome->broken, sizeof(outcome->broken), line, "text");
+	return 0;
+}
+
+static int read_aborted(struct outcome *outcome, const json_t *line)
+{
+	(void)line;
+	outcome->aborted = true;
+	return 0;
+}
+
+static int read_step(struct outcome *outcome, const json_t *line)
+{
+	outcome->last_step = (unsigned)number_of(line, "step");
+	return 0;
+}
+
+static int read_end(struct outcome *outcome, const json_t *line)
+{
+	(void)line;
+	outcome->ended = true;
+	return 0;
+}
+
+static const struct line_kind {
+	const char *name;
+	int (*read)(struct outcome *outcome, const json_t *line);
+} kinds[] = {
+	{"request", read_request}, {"step", read_step},	    {"call", read_call},
+	{"data", read_data},	   {"wrong", read_wrong},   {"before", read_before},
+	{"after", read_after},	   {"stats", read_stats},   {"opened", read_opened},
+	{"broken", read_broken},   {"aborted", read_aborted}, {"end", read_end},
+};
+
+/* The worker may have gone mad: whoever reads these as an index must be safe. */
+static bool is_sane(const json_t *line)
+{
+	int64_t step = number_of(line, "step"), tensor = number_of(line, "tensor");
+
+	return step >= 0 && step < WORKLOAD_STEPS_MAX && tensor >= 0 &&
+	       tensor < WORKLOAD_TENSORS_MAX;
+}
+
+static int read_line(struct outcome *outcome, const char *text, size_t bytes)
+{
+	json_t *line = json_loadb(text, bytes, 0, NULL);
+	const char *kind = json_string_value(json_object_get(line, "k"));
+	int result = -EBADMSG;
+
+	for (unsigned i = 0; kind && is_sane(line) && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strcmp(kinds[i].name, kind) == 0)
+			result = kinds[i].read(outcome, line);
+	json_decref(line);
+	if (result == -EBADMSG)
+		snprintf(outcome->broken, sizeof(outcome->broken), "the worker told nonsense: %.*s",
+			 (int)(bytes < 100 ? bytes : 100), text);
+	return result;
+}
+
+int outcome_read(struct outcome *outcome, const struct wire_outcome *file)
+{
+	uint64_t used = __atomic_load_n(&file->used, __ATOMIC_ACQUIRE);
+
+	if (used > WIRE_OUTCOME_BYTES_MAX - sizeof(*file))
+		return -EBADMSG;
+	while (outcome->parsed < used) {
+		const char *text = file->text + outcome->parsed;
+		const char *end = memchr(text, '\n', used - outcome->parsed);
+		int result;
+
+		if (!end)
+			return -EBADMSG;
+		outcome->parsed += (size_t)(end - text) + 1;
+		result = read_line(outcome, text, (size_t)(end - text));
+		if (result < 0)
+			return result;
+	}
+	if (file->full)
+		snprintf(outcome->broken, sizeof(outcome->broken), "the worker told more than fits");
+	return 0;
+}
+
+void outcome_reset(struct outcome *outcome)
+{
+	struct outcome kept = *outcome;
+
+	*outcome = (struct outcome){
+		.requests = kept.requests,
+		.calls = kept.calls,
+		.data = kept.data,
+		.wrong = kept.wrong,
+		.requests_room = kept.requests_room,
+		.calls_room = kept.calls_room,
+		.data_room = kept.data_room,
+		.wrong_room = kept.wrong_room,
+	};
+}
+
+void outcome_free(struct outcome *outcome)
+{
+	free(outcome->requests);
+	free(outcome->calls);
+	free(outcome->data);
+	free(outcome->wrong);
+	*outcome = (struct outcome){0};
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_outcome.h - what the worker told, line by line, as data. Judging it is the oracles' work.
+ *
+ * Threads: one owner.
+ */
+#ifndef RUN_OUTCOME_H
+#define RUN_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+#define OUTCOME_TEXT_BYTES 256
+
+enum outcome_stage { STAGE_SUBMIT, STAGE_WAIT, STAGE_DONE }; /* where its error comes from */
+
+struct outcome_request {
+	unsigned step, tensor;
+	bool write, synchronous, buffered;
+	enum outcome_stage stage;
+	int error; /* positive errno, 0: none */
+	char cause[16];
+	uint64_t length, bytes, fail_offset, fail_length;
+	uint32_t generation;
+	int64_t size_before; /* of a file that is written; negative: it was not there */
+	char text[OUTCOME_TEXT_BYTES];
+};
+
+struct outcome_call {
+	unsigned step;
+	char call[16];
+	int error;
+	char text[OUTCOME_TEXT_BYTES];
+};
+
+/* What the worker itself saw go wrong: bytes (data), or promises of the interface. */
+struct outcome_remark {
+	unsigned step, tensor;
+	uint64_t begin, end, bad; /* of data */
+	char text[OUTCOME_TEXT_BYTES];
+};
+
+#define OUTCOME_COUNTS 6
+extern const char *const outcome_count_names[OUTCOME_COUNTS]; /* "fds", "threads", ... */
+#define OUTCOME_STATS 12
+extern const char *const outcome_stat_names[OUTCOME_STATS]; /* members of struct swapio_stats */
+
+struct outcome_counts {
+	bool known;
+	int64_t values[OUTCOME_COUNTS];
+};
+
+struct outcome {
+	struct outcome_request *requests;
+	struct outcome_call *calls;
+	struct outcome_remark *data, *wrong;
+	unsigned requests_count, calls_count, data_count, wrong_count;
+	unsigned requests_room, calls_room, data_room, wrong_room;
+	struct outcome_counts before, after;
+	int64_t stats[OUTCOME_STATS]; /* summed over the handles that were closed */
+	unsigned last_step;
+	bool opened, aborted, ended;
+	char wait_call[24];	/* as the library said at open */
+	char broken[OUTCOME_TEXT_BYTES]; /* "": the worker could do its work */
+	size_t parsed; /* bytes of the text that were read */
+};
+
+/* Read the lines that came since the last time. 0, -ENOMEM, -EBADMSG (said in ->broken). */
+int outcome_read(struct outcome *outcome, const struct wire_outcome *file);
+void outcome_reset(struct outcome *outcome); /* keeps its memory for the next case */
+void outcome_free(struct outcome *outcome);
+
+#endif /* RUN_OUTCOME_H */

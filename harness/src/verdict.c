@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict.c - pass, fail with its class, vacuous, broken. What stands higher in verdict_decide() wins:
+ * a log that lies proves nothing; what went wrong counts whether or not a fault fired; and a pass
+ * needs that every fault took effect.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verdict.h"
+
+/* The class that explains most comes first. */
+static const enum failure_class severity[] = {CLASS_CRASH, CLASS_HANG, CLASS_CORRUPTION,
+					      CLASS_CONTRACT, CLASS_LEAK};
+
+static void count_record(const struct eventlog_record *record, struct case_result *result)
+{
+	struct fault_outcome *fault;
+
+	if (record->fault == 0 || record->fault > result->faults_count)
+		return;
+	fault = &result->faults[record->fault - 1];
+	if (record->type == EVENTLOG_INJECT) {
+		fault->fired++;
+		fault->injected++;
+	} else if (record->type == EVENTLOG_MISSED) {
+		fault->fired++;
+		fault->missed++;
+		snprintf(fault->why_missed, sizeof(fault->why_missed), "%s", record->text);
+	}
+}
+
+void verdict_count_faults(const struct test_case *test_case, struct eventlog *log,
+			  struct case_result *result)
+{
+	uint64_t count = eventlog_count(log);
+
+	result->faults_count = test_case->schedule.count;
+	for (uint64_t i = 0; i < count; i++) {
+		const struct eventlog_record *record = eventlog_get(log, i);
+
+		if (record)
+			count_record(record, result);
+	}
+}
+
+static bool is_broken(const struct observation *seen, struct case_result *result)
+{
+	const struct eventlog_header *header = seen->log ? eventlog_header(seen->log) : NULL;
+	const char *why = NULL;
+
+	if (seen->outcome->broken[0])
+		why = seen->outcome->broken;
+	else if (!header || !header->handshake)
+		why = "no handshake from the preload: nothing could be injected or seen";
+	else if (header->overflow)
+		why = "the event log overflowed: what happened is not known";
+	if (!why)
+		return false;
+	result->verdict = VERDICT_BROKEN;
+	snprintf(result->reason, sizeof(result->reason), "%s", why);
+	return true;
+}
+
+static bool counts(const struct test_case *test_case, const struct finding *finding)
+{
+	return test_case->expect.data_exact || strcmp(finding->oracle, "data") != 0;
+}
+
+static bool has_failed(const struct test_case *test_case, struct case_result *result)
+{
+	for (unsigned s = 0; s < sizeof(severity) / sizeof(*severity); s++) {
+		for (unsigned i = 0; i < result->findings_count; i++) {
+			const struct finding *finding = &result->findings[i];
+
+			if (finding->failure_class != severity[s] || !counts(test_case, finding))
+				continue;
+			result->verdict = VERDICT_FAIL;
+			result->failure_class = finding->failure_class;
+			snprintf(result->reason, sizeof(result->reason), "%s", finding->text);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first fault that did nothing the program could see. */
+static bool find_idle_fault(const struct test_case *test_case, struct case_result *result)
+{
+	for (unsigned i = 0; i < result->faults_count; i++) {
+		const struct fault_outcome *fault = &result->faults[i];
+		char text[200];
+
+		if (fault->injected)
+			continue;
+		fault_print(&test_case->schedule.faults[i], text, sizeof(text));
+		snprintf(result->reason, sizeof(result->reason), "%s: %s", text,
+			 fault->fired ? fault->why_missed : "did not fire");
+		return true;
+	}
+	return false;
+}
+
+static bool is_beyond_reach(const struct observation *seen, struct case_result *result)
+{
+	if (!eventlog_header(seen->log)->uring)
+		return false;
+	snprintf(result->reason, sizeof(result->reason),
+		 "the program uses io_uring, which is not intercepted");
+	return true;
+}
+
+void verdict_decide(const struct test_case *test_case, const struct observation *seen,
+		    struct case_result *result)
+{
+	char why[FINDING_TEXT_BYTES];
+	enum expectation_gap gap;
+	bool idle;
+
+	if (is_broken(seen, result) || has_failed(test_case, result))
+		return;
+	gap = verdict_compare(test_case, seen, result, why, sizeof(why));
+	idle = find_idle_fault(test_case, result) || is_beyond_reach(seen, result);
+	if (gap == GAP_UNEXPECTED || (gap == GAP_ABSENT && !idle)) {
+		result->verdict = VERDICT_FAIL;
+		result->failure_class = CLASS_CONTRACT;
+		result_add(result, "contract", CLASS_CONTRACT, "%s", why);
+		snprintf(result->reason, sizeof(result->reason), "%s", why);
+		return;
+	}
+	result->verdict = idle ? VERDICT_VACUOUS : VERDICT_PASS;
+	if (!idle)
+		result->reason[0] = '\0';
+}
