@@ -16,7 +16,7 @@ $(O)/fuzz/$(basename $(notdir $(1))): $(call objects,$(1)) $(FUZZ_DRIVER) $(UNIT
 	$$(Q)$$(link) $(if $(FUZZ_DRIVER),,-fsanitize=fuzzer) -o $$@ \
 		$$(filter %.o,$$^) $$(filter %.a,$$^) $(UNIT_LINK_$(2))
 endef
-$(foreach source,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(source),$(firstword $(subst /, ,$(source))))))
+$(foreach source,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(source),$(call part,$(source)))))
 
 fuzzers: $(FUZZERS)
 

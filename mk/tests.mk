@@ -31,8 +31,9 @@ $(call unit_program,$(1)): $(call objects,$(1) $(addprefix $(2)/,$(3))) $(UNIT_L
 	$$(Q)$$(link) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka \
 		$(call noted,link,$(1)) $(UNIT_LINK_$(2)) $(if $(filter worker/%,$(3)),$(CORE_LIBS))
 endef
-$(foreach source,$(UNIT_SRC),$(eval $(call unit_rule,$(source),\
-	$(firstword $(subst /, ,$(source))),$(call noted,build,$(source)))))
+part = $(firstword $(subst /, ,$(1)))
+$(foreach source,$(UNIT_SRC),\
+	$(eval $(call unit_rule,$(source),$(call part,$(source)),$(call noted,build,$(source)))))
 
 $(VICTIMS): $(O)/test/%: $(O)/obj/faults/test/%.o
 	@mkdir -p $(@D)

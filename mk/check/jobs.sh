@@ -11,8 +11,8 @@ src=$(pwd)
 MEMCHECK='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
 HELGRIND='valgrind -q --tool=helgrind --error-exitcode=99'
 
-# in BUILD COMMAND: what a test may count on in its environment
-in() {
+# using BUILD COMMAND: with what a test may count on in its environment
+using() {
 	echo "BUILD=$1 SRC=$src $2"
 }
 
@@ -25,7 +25,7 @@ units() {
 			[ -e "$source" ] || continue
 			module=$(basename "$source" .c)
 			echo "$prefix/$part/${module#test_}" \
-				"$(in "$dir" "mk/check/unit.sh $tool $dir/test/$part/$module")"
+				"$(using "$dir" "mk/check/unit.sh $tool $dir/test/$part/$module")"
 		done
 	done
 }
@@ -34,7 +34,7 @@ shells() {
 	for script in core/test/test_*.sh faults/test/test_*.sh harness/test/test_*.sh; do
 		[ -e "$script" ] || continue
 		module=$(basename "$script" .sh)
-		echo "shell/${script%%/*}/${module#test_}" "$(in "$build" "sh $script")"
+		echo "shell/${script%%/*}/${module#test_}" "$(using "$build" "sh $script")"
 	done
 }
 
@@ -45,7 +45,7 @@ scenarios() {
 	[ -e harness/src/main.c ] || return 0
 	for group in "$@"; do
 		echo "$prefix/$target/$group" \
-			"$(in "$dir" "mk/check/scenarios.sh $target $options scenarios/$group")"
+			"$(using "$dir" "mk/check/scenarios.sh $target $options scenarios/$group")"
 	done
 }
 
@@ -88,7 +88,7 @@ for suite in "$@"; do
 			[ -e "$source" ] || continue
 			module=$(basename "$source" .c)
 			echo "fuzz/${module#fuzz_}" \
-				"$(in "$build" "mk/check/fuzz.sh $build/fuzz/fuzz/$module ${source%%/*}")"
+				"$(using "$build" "mk/check/fuzz.sh $build/fuzz/fuzz/$module ${source%%/*}")"
 		done
 		;;
 	*)
