@@ -33,5 +33,7 @@ void stage_release_held(void);
 void stage_after_fork_child(void);
 /* The file calls tell: memory going away (munmap, free of large blocks) while in flight is a CHECK. */
 void stage_memory_gone(const void *start, size_t bytes);
+/* The program reads the ring itself (fio's userspace_reap): keep it filled. Before any io_setup. */
+void stage_pump_set_always(void);
 
 #endif /* SWAPFAULT_STAGE_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_io.c - one request carried out: preadv2 and pwritev2 with the rules that O_DIRECT would keep.
+ */
+#include "sim_io.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "rawcall.h"
+
+#define RWF_KNOWN 0x1f /* HIPRI DSYNC SYNC NOWAIT APPEND: Linux 4.16 */
+
+int sim_io_check(const struct stage_req *req)
+{
+	if (stage_req_transfers(req) && (uint32_t)req->real.aio_rw_flags & ~(uint32_t)RWF_KNOWN)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* What the kernel moves: the faults' version of the request. */
+static unsigned real_vector(const struct stage_req *req, struct iovec *flat,
+			    const struct iovec **ret_iov)
+{
+	uint16_t opcode = req->real.aio_lio_opcode;
+
+	if (opcode == IOCB_CMD_PREADV || opcode == IOCB_CMD_PWRITEV) {
+		*ret_iov = (const struct iovec *)(uintptr_t)req->real.aio_buf;
+		return (unsigned)req->real.aio_nbytes;
+	}
+	flat->iov_base = (void *)(uintptr_t)req->real.aio_buf;
+	flat->iov_len = req->real.aio_nbytes;
+	*ret_iov = flat;
+	return 1;
+}
+
+static bool misaligned(const struct stage_req *req, const struct iovec *iov, unsigned count)
+{
+	const struct swapfault_config *config = runtime_config();
+	uint64_t sector = config->sector_bytes - 1, memory = config->memory_align_bytes - 1;
+	uint64_t bits = (uint64_t)req->real.aio_offset & sector;
+
+	for (unsigned i = 0; i < count; i++)
+		bits |= (iov[i].iov_len & sector) | ((uintptr_t)iov[i].iov_base & memory);
+	return bits != 0;
+}
+
+static int64_t transfer(const struct stage_req *req)
+{
+	struct iovec flat;
+	const struct iovec *iov;
+	unsigned count = real_vector(req, &flat, &iov);
+	long number = req->op == FAULT_OP_READ ? SYS_preadv2 : SYS_pwritev2;
+
+	if (req->direct && misaligned(req, iov, count))
+		return -EINVAL;
+	return raw_call(number, req->real.aio_fildes, iov, count, req->real.aio_offset, 0,
+			req->real.aio_rw_flags);
+}
+
+static int64_t poll_once(const struct stage_req *req)
+{
+	struct pollfd fd = {.fd = (int)req->real.aio_fildes, .events = (short)req->real.aio_buf};
+	struct timespec none = {0, 0};
+	long count = raw_call(SYS_ppoll, &fd, 1, &none, NULL, 0);
+
+	return count > 0 ? fd.revents : count < 0 ? count : SIM_IO_LATER;
+}
+
+int64_t sim_io(const struct stage_req *req)
+{
+	switch (req->opcode) {
+	case IOCB_CMD_FSYNC:
+		return raw_call(SYS_fsync, req->real.aio_fildes);
+	case IOCB_CMD_FDSYNC:
+		return raw_call(SYS_fdatasync, req->real.aio_fildes);
+	case STAGE_OPCODE_POLL:
+		return poll_once(req);
+	}
+	return transfer(req);
+}
