@@ -31,7 +31,7 @@ struct interposed {
 
 #define INTERPOSED(call)                                                                           \
 	static const struct interposed interposed_##call                                           \
-		__attribute__((used, section("interposed"))) = {#call, (void *)(call)}
+		__attribute__((used, section("interposed"), aligned(8))) = {#call, (void *)(call)}
 
 /* Our definition of @name, or NULL when it is none of ours. */
 void *interposed_find(const char *name);
@@ -51,7 +51,8 @@ struct real_slot {
 
 #define REAL_OR(call, instead)                                                                     \
 	static struct real_slot real_slot_##call                                                   \
-		__attribute__((used, section("real_slots"))) = {#call, NULL, (void *)(instead)};    \
+		__attribute__((used, section("real_slots"), aligned(8))) = {                       \
+			#call, NULL, (void *)(instead)};                                           \
 	static inline __typeof__(&call) real_##call(void)                                          \
 	{                                                                                          \
 		return (__typeof__(&call))real_function(&real_slot_##call);                        \
