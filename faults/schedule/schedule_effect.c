@@ -20,6 +20,13 @@ static enum effect unless_persistent(const struct fault *fault, enum effect othe
 	return persists(fault) ? otherwise : EFFECT_TRANSPARENT;
 }
 
+/* EAGAIN: a smaller queue may be had. */
+static enum effect setup_error(const struct fault *fault)
+{
+	return fault->value == EAGAIN ? unless_persistent(fault, EFFECT_FAILS_ALL)
+				      : EFFECT_FAILS_ALL;
+}
+
 /* EAGAIN: reap and retry. Others are about the first request of the batch, each time anew. */
 static enum effect submit_error(const struct fault *fault)
 {
@@ -75,6 +82,8 @@ static enum effect file_error(const struct fault *fault)
 enum effect fault_effect(const struct fault *fault)
 {
 	switch ((unsigned)fault->kind) {
+	case KIND_io_setup_error:
+		return setup_error(fault);
 	case KIND_io_submit_error:
 		return submit_error(fault);
 	case KIND_io_submit_accept:
