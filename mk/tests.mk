@@ -35,10 +35,10 @@ part = $(firstword $(subst /, ,$(1)))
 $(foreach source,$(UNIT_SRC),\
 	$(eval $(call unit_rule,$(source),$(call part,$(source)),$(call noted,build,$(source)))))
 
-$(VICTIMS): $(O)/test/%: $(O)/obj/faults/test/%.o
+$(VICTIMS): $(O)/test/%: $(O)/obj/faults/test/%.o $(SCHEDULE_A)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(link) -o $@ $< $(or $(call noted,link,faults/test/$*.c),-laio -lpthread -ldl)
+	$(Q)$(link) -o $@ $^ $(or $(call noted,link,faults/test/$*.c),-laio -lpthread -ldl)
 
 $(PLUGINS): $(O)/test/%.so: $(O)/obj/faults/test/%.o
 	@mkdir -p $(@D)
