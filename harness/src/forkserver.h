@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forkserver.h - worker programs that wait for cases: one for each faulty core and tool, started when
+ * the first case needs it, started again when it died.
+ *
+ * Threads: one thread.
+ */
+#ifndef FORKSERVER_H
+#define FORKSERVER_H
+
+#include <sys/types.h>
+
+#include "run_paths.h"
+#include "wire.h"
+
+struct forkserver {
+	pid_t pid; /* 0: not running */
+	int socket;
+	char core[64]; /* "": the library as it is */
+	unsigned restarts;
+};
+
+struct forkserver_options {
+	const struct run_paths *paths;
+	const char *under;   /* NULL, "memcheck", "helgrind" */
+	const char *log_dir; /* of the tool: one file for each process */
+};
+
+/* Start, and wait for its first word. 0; -errno with @diag. */
+int forkserver_start(struct forkserver *server, const struct forkserver_options *options,
+		     struct diag *diag);
+/* Close the socket, so that it ends by itself, and wait for that. Its wait status. */
+int forkserver_stop(struct forkserver *server);
+/* 1 and a report; 0: nothing there; -EPIPE: it is dead. */
+int forkserver_receive(struct forkserver *server, struct wire_report *ret_report);
+
+#endif /* FORKSERVER_H */

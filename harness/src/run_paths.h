@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_paths.h - where the programs and libraries of this build (or installation) are.
+ *
+ * Threads: caller storage.
+ */
+#ifndef RUN_PATHS_H
+#define RUN_PATHS_H
+
+#include <limits.h>
+
+#include "diag.h"
+
+struct run_paths {
+	char worker[PATH_MAX];
+	char preload[PATH_MAX];
+	char meta[PATH_MAX]; /* directory of the faulty cores */
+};
+
+/* From where this program lies. 0; -ENOENT with @diag naming what is missing. */
+int run_paths_find(struct run_paths *ret_paths, struct diag *diag);
+
+#endif /* RUN_PATHS_H */
