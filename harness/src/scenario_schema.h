@@ -71,6 +71,8 @@ struct step_rule {
 	const char *doc;
 };
 extern const struct step_rule step_rules[STEP_COUNT];
+/* Is @word one of the words of @list? */
+bool scenario_step_takes(const char *list, const char *word);
 
 /* Refuse what stands at @node; the cell is named, too. Returns -EINVAL. */
 int scenario_refuse(const struct scenario_reader *reader, const struct yaml_node *node,

@@ -9,8 +9,7 @@
 #include "nearest.h"
 #include "scenario_schema.h"
 
-/* Is @word one of the words of @list? */
-static bool takes_key(const char *list, const char *word)
+bool scenario_step_takes(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -104,7 +103,7 @@ static int refuse_step_key(struct scenario_reader *reader, const struct step *st
 
 	nearest_init(&nearest, name->text);
 	for (const struct scenario_key *key = step_keys; key->name; key++)
-		if (takes_key(keys, key->name))
+		if (scenario_step_takes(keys, key->name))
 			nearest_offer(&nearest, key->name);
 	if (nearest.best)
 		return scenario_refuse(reader, name, "unknown key '%s' in %s, did you mean '%s'?",
@@ -124,7 +123,7 @@ static int read_options(struct scenario_reader *reader, const struct yaml_node *
 		const struct scenario_key *key = find_step_key(name);
 		int result;
 
-		if (!key || !takes_key(step_rules[step->kind].keys, name))
+		if (!key || !scenario_step_takes(step_rules[step->kind].keys, name))
 			return refuse_step_key(reader, step, node->names[i]);
 		if (strcmp(name, "tensors") == 0)
 			result = read_tensors(reader, node->items[i], &step->tensors);

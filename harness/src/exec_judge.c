@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec_judge.c - what a stranger's run means: its exit status is the only word it has.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "exec.h"
+#include "verdict.h"
+
+#define VALGRIND_STATUS 99
+
+static __attribute__((format(printf, 4, 5))) void decide(struct case_result *result,
+							  enum verdict verdict,
+							  enum failure_class failure_class,
+							  const char *format, ...)
+{
+	va_list arguments;
+
+	result->verdict = verdict;
+	result->failure_class = failure_class;
+	va_start(arguments, format);
+	vsnprintf(result->reason, sizeof(result->reason), format, arguments);
+	va_end(arguments);
+}
+
+/* What the preload caught the program at, and a hang that sim saw. */
+static void collect_findings(struct eventlog *log, struct case_result *result)
+{
+	uint64_t count = eventlog_count(log);
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct eventlog_record *record = eventlog_get(log, i);
+
+		if (record && record->type == EVENTLOG_HANG)
+			result_add(result, "deadline", CLASS_HANG,
+				   "every thread is blocked and nothing can wake one");
+		else if (record && record->type == EVENTLOG_CHECK)
+			result_add(result, "ledger", CLASS_CONTRACT, "%s", record->text);
+	}
+}
+
+static bool judge_broken(const struct exec_options *options, struct eventlog *log,
+			 struct case_result *result)
+{
+	const struct eventlog_header *header = eventlog_header(log);
+	char path[PATH_MAX], why[128] = "";
+
+	if (header->handshake && !header->overflow)
+		return false;
+	if (header->overflow) {
+		decide(result, VERDICT_BROKEN, CLASS_NONE,
+		       "the event log overflowed, %u records are lost", header->overflow);
+		return true;
+	}
+	if (exec_find_program(options->argv[0], path, sizeof(path)) == 0)
+		exec_explain_silence(path, why, sizeof(why));
+	decide(result, VERDICT_BROKEN, CLASS_NONE, "no handshake from the preload%s%s",
+	       *why ? ": " : "", why);
+	return true;
+}
+
+static bool judge_end(const struct exec_options *options, const struct exec_end *end,
+		      struct case_result *result)
+{
+	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
+
+	if (end->overdue)
+		decide(result, VERDICT_FAIL, CLASS_HANG, "the program did not end in time");
+	else if (code < 0)
+		decide(result, VERDICT_FAIL, CLASS_CRASH, "the program was killed by signal %d (%s)",
+		       WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
+	else if (options->under && code == VALGRIND_STATUS)
+		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "%s found errors", options->under);
+	else if (code && !options->expect_failure)
+		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "the program ended with status %d", code);
+	else
+		return false;
+	return true;
+}
+
+static bool judge_findings(struct case_result *result)
+{
+	if (!result->findings_count)
+		return false;
+	decide(result, VERDICT_FAIL, result->findings[0].failure_class, "%.300s",
+	       result->findings[0].text);
+	return true;
+}
+
+static bool judge_idle(const struct exec_options *options, struct eventlog *log,
+		       struct case_result *result)
+{
+	if (eventlog_header(log)->uring) {
+		decide(result, VERDICT_VACUOUS, CLASS_NONE,
+		       "the program uses io_uring, which is not intercepted");
+		return true;
+	}
+	for (unsigned i = 0; i < result->faults_count; i++) {
+		const struct fault_outcome *outcome = &result->faults[i];
+		char text[200] = "";
+
+		if (outcome->injected)
+			continue;
+		fault_print(&options->schedule->faults[i], text, sizeof(text));
+		decide(result, VERDICT_VACUOUS, CLASS_NONE, "%s: %s", text,
+		       outcome->fired ? outcome->why_missed : "did not fire");
+		return true;
+	}
+	return false;
+}
+
+void exec_judge(const struct exec_options *options, const struct exec_end *end, struct eventlog *log,
+		struct case_result *result)
+{
+	collect_findings(log, result);
+	if (judge_broken(options, log, result) || judge_end(options, end, result) ||
+	    judge_findings(result) || judge_idle(options, log, result))
+		return;
+	if (options->expect_failure && end->status == 0)
+		decide(result, VERDICT_FAIL, CLASS_CONTRACT,
+		       "the program ended with status 0, it should have failed");
+	else
+		decide(result, VERDICT_PASS, CLASS_NONE, "%s", "");
+}
+
+static void tell_fault(const struct fault *fault, const struct fault_outcome *outcome, FILE *stream)
+{
+	char text[512] = "";
+
+	fault_print(fault, text, sizeof(text));
+	fprintf(stream, "swaptorture: %s (%s): ", text, effect_name(fault_effect(fault)));
+	if (outcome->injected)
+		fprintf(stream, "took effect %" PRIu64 " times (INJECTED)\n", outcome->injected);
+	else if (outcome->missed)
+		fprintf(stream, "could not take effect: %s\n", outcome->why_missed);
+	else
+		fprintf(stream, "did not fire\n");
+}
+
+void exec_tell(const struct exec_options *options, const struct exec_end *end,
+	       const struct case_result *result, FILE *stream)
+{
+	for (unsigned i = 0; i < result->faults_count; i++)
+		tell_fault(&options->schedule->faults[i], &result->faults[i], stream);
+	if (result->findings_lost)
+		fprintf(stream, "swaptorture: and %u findings more\n", result->findings_lost);
+	fprintf(stream, "swaptorture: %s", verdict_name(result->verdict));
+	if (result->verdict == VERDICT_FAIL)
+		fprintf(stream, " (%s)", failure_class_name(result->failure_class));
+	fprintf(stream, "%s%s", result->reason[0] ? ": " : "", result->reason);
+	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) &&
+	    (options->expect_failure || result->verdict != VERDICT_FAIL))
+		fprintf(stream, "; the program ended with status %d", WEXITSTATUS(end->status));
+	fprintf(stream, ", %s back end, waits %s, seed %" PRIu64 ", %.2f s\n",
+		target_name(options->target), result->wait_call, options->seed,
+		(double)end->duration_ns / 1e9);
+}

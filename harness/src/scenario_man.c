@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario_man.c - the table of keys as mdoc lists, the heart of swaptorture-scenario(5).
+ */
+#include <string.h>
+
+#include "scenario_json.h"
+#include "scenario_schema.h"
+
+static const char *type_name(const struct scenario_key *key)
+{
+	switch (key->type) {
+	case KEY_BOOL:
+		return "true | false";
+	case KEY_COUNT:
+		return "number";
+	case KEY_BYTES:
+		return "size";
+	case KEY_DURATION:
+		return "duration";
+	case KEY_TEXT:
+		return "text";
+	case KEY_CHOICE:
+		return "word";
+	case KEY_SET:
+	case KEY_WORDS:
+	case KEY_MAPS:
+		return "list";
+	case KEY_MAP:
+	case KEY_SPECIAL:
+		return "";
+	}
+	return "";
+}
+
+static void print_choices(FILE *stream, const struct scenario_key *key)
+{
+	fputs("One of\n", stream);
+	for (const char *const *choice = key->choices; *choice; choice++)
+		fprintf(stream, ".Cm %s%s\n", *choice, choice[1] ? " ," : " .");
+}
+
+/* A duration is given in nanoseconds in the table; people read the unit they write. */
+static void print_range(FILE *stream, const struct scenario_key *key)
+{
+	unsigned long long least = key->least, most = key->most;
+
+	if (key->type == KEY_DURATION)
+		fprintf(stream, "%llu ms to %llu s.\n", least / 1000000, most / 1000000000);
+	else if (key->type == KEY_COUNT || key->type == KEY_BYTES)
+		fprintf(stream, "%llu to %llu%s.\n", least, most,
+			key->power_of_two ? ", a power of two"
+			: key->multiple	  ? ", a multiple of 512"
+					  : "");
+}
+
+static void print_doc(FILE *stream, const char *doc)
+{
+	fputc(doc[0] >= 'a' && doc[0] <= 'z' ? doc[0] - 'a' + 'A' : doc[0], stream);
+	fprintf(stream, "%s.\n", doc + 1);
+}
+
+static void print_key(FILE *stream, const struct scenario_key *key)
+{
+	const char *type = type_name(key);
+
+	fprintf(stream, ".It Cm %s%s%s\n", key->name, *type ? " Ar " : "", type);
+	print_doc(stream, key->doc);
+	if (key->choices)
+		print_choices(stream, key);
+	else
+		print_range(stream, key);
+	if (key->allowed)
+		fprintf(stream, "Allowed: %s.\n", key->allowed);
+	if (key->required)
+		fputs("Required.\n", stream);
+	if (key->fallback)
+		fprintf(stream, "Default: %s.\n", key->fallback);
+}
+
+static void print_keys(FILE *stream, const struct scenario_key *keys)
+{
+	fputs(".Bl -tag -width Ds\n", stream);
+	for (const struct scenario_key *key = keys; key->name; key++)
+		print_key(stream, key);
+	fputs(".El\n", stream);
+}
+
+static void print_steps(FILE *stream)
+{
+	fputs(".Ss Steps\n.Bl -tag -width Ds\n", stream);
+	for (unsigned i = 0; i < STEP_COUNT; i++) {
+		fprintf(stream, ".It Cm %s\n", step_name((enum step_kind)i));
+		print_doc(stream, step_rules[i].doc);
+		if (step_rules[i].keys[0])
+			fprintf(stream, "Takes\n.Cm %s .\n", step_rules[i].keys);
+	}
+	fputs(".El\n.Ss Keys of steps\n", stream);
+	print_keys(stream, step_keys);
+}
+
+static void print_maps(FILE *stream, const struct scenario_key *keys)
+{
+	for (const struct scenario_key *key = keys; key->name; key++) {
+		if (key->type != KEY_MAP && key->type != KEY_MAPS)
+			continue;
+		fprintf(stream, ".Ss Keys of %s\n", key->name);
+		print_keys(stream, key->keys);
+		print_maps(stream, key->keys);
+	}
+}
+
+void scenario_print_mdoc(FILE *stream)
+{
+	fputs(".Ss Keys of the file\n", stream);
+	print_keys(stream, scenario_keys);
+	print_maps(stream, scenario_keys);
+	print_steps(stream);
+}
