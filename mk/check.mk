@@ -17,6 +17,10 @@ variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
 build-asan:
 	$(call variant,$(ASAN_O),address$(comma)undefined,all tests)
 
+# Behaviour must not depend on NDEBUG (contract row C22).
+build-ndebug:
+	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG core tests-core
+
 build-tsan:
 	$(call variant,$(TSAN_O),thread,core tests-core)
 
@@ -42,8 +46,8 @@ fuzz-smoke: build-fuzz ## every parser for some seconds
 	$(call run_suites,fuzz)
 
 # All of it, the long jobs first.
-check-now: all tests build-asan build-tsan build-fuzz $(LAYERS_DECLARED)
-	$(call run_suites,shell scenarios asan memcheck tsan unit fuzz lint)
+check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
+	$(call run_suites,shell scenarios asan memcheck tsan ndebug unit fuzz lint)
 
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
@@ -57,5 +61,5 @@ check: deps ## the tests, from nothing: sets up, builds, runs every suite
 run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, writes a report
 	$(call again,run-now)
 
-.PHONY: build-asan build-tsan check-unit check-scenarios check-asan check-ubsan check-tsan \
+.PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
 	check-valgrind check-tidy fuzz-smoke check-now run-now check run

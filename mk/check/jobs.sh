@@ -68,6 +68,9 @@ for suite in "$@"; do
 	tsan)
 		units tsan "$build/tsan" '' core
 		;;
+	ndebug)
+		units ndebug "$build/ndebug" '' core
+		;;
 	memcheck)
 		units memcheck "$build" "$MEMCHECK" core faults harness
 		scenarios memcheck "$build" sim '--under memcheck' $groups

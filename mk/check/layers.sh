@@ -9,8 +9,9 @@ build=${1:-}
 declaration=$(cat)
 status=0
 
+# shellcheck disable=SC2046 # names without spaces
 printf '%s\n' "$declaration" | awk -f mk/check/layers.awk - \
-	$(find core faults harness scenarios bench -name '*.[ch]' 2>/dev/null) || status=1
+	$(find core faults harness scenarios bench mk -name '*.[ch]') || status=1
 
 [ -z "$build" ] || printf '%s\n' "$declaration" | sed -n 's/^unlinked //p' | {
 	while IFS=: read -r file pattern; do
