@@ -15,6 +15,7 @@
 
 #include "points.h"
 #include "run_story.h"
+#include "schedule.h"
 
 #define THREADS_TOLD_MAX 6u
 

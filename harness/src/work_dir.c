@@ -110,7 +110,7 @@ int work_dir_make(const struct work_root *root, bool in_memory, unsigned number,
 {
 	const char *parent = in_memory && root->memory[0] ? root->memory : root->disk;
 
-	snprintf(path, WORK_DIR_BYTES, "%s/%s%u", parent, in_memory ? "sim" : "job", number);
+	snprintf(path, WORK_DIR_BYTES, "%.400s/%s%u", parent, in_memory ? "sim" : "job", number);
 	if (mkdir(path, 0700) == 0)
 		return 0;
 	return errno == EEXIST ? work_dir_clean(path) : -errno;

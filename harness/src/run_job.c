@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_job.c - a case on its way: sent to its fork server, paused for the reader, ended, judged.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jobctl.h"
+#include "run_job.h"
+#include "run_story.h"
+#include "verdict.h"
+
+#define BACKEND_KERNEL 1
+#define BACKEND_SIM 2
+#define READ_AT_ONCE_BYTES ((uint64_t)4 << 20) /* more is read by a child */
+#define SIM_REAL_TIME_NS UINT64_C(30000000000) /* a sim case that really runs that long is stuck */
+
+uint64_t job_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int make_outcome_file(struct job *job)
+{
+	job->outcome_fd = memfd_create("outcome", MFD_CLOEXEC);
+	if (job->outcome_fd < 0 || ftruncate(job->outcome_fd, WIRE_OUTCOME_BYTES_STEP) < 0)
+		return -errno;
+	job->outcome_file = mmap(NULL, WIRE_OUTCOME_BYTES_MAX, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_NORESERVE, job->outcome_fd, 0);
+	if (job->outcome_file != MAP_FAILED)
+		return 0;
+	job->outcome_file = NULL;
+	return -errno;
+}
+
+static int make_log(struct job *job)
+{
+	int error;
+
+	job->log_fd = memfd_create("eventlog", MFD_CLOEXEC);
+	if (job->log_fd < 0)
+		return -errno;
+	error = eventlog_init(job->log_fd);
+	return error < 0 ? error : eventlog_open(job->log_fd, &job->log);
+}
+
+int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number)
+{
+	int ends[2] = {-1, -1}, error;
+
+	*job = (struct job){
+		.number = number,
+		.in_memory = in_memory,
+		.log_fd = -1,
+		.outcome_fd = -1,
+		.pause_ours = -1,
+		.pause_theirs = -1,
+	};
+	error = make_log(job);
+	if (error == 0)
+		error = make_outcome_file(job);
+	if (error == 0 &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+		error = -errno;
+	job->pause_ours = ends[0];
+	job->pause_theirs = ends[1];
+	if (error == 0)
+		error = work_dir_make(root, in_memory, number, job->work_dir);
+	if (error < 0)
+		job_fini(job);
+	return error;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void job_fini(struct job *job)
+{
+	reader_kill(&job->reader);
+	eventlog_close(job->log);
+	if (job->outcome_file)
+		munmap(job->outcome_file, WIRE_OUTCOME_BYTES_MAX);
+	close_fd(job->log_fd);
+	close_fd(job->outcome_fd);
+	close_fd(job->pause_ours);
+	close_fd(job->pause_theirs);
+	outcome_free(&job->outcome);
+	if (job->work_dir[0])
+		work_dir_remove(job->work_dir);
+	*job = (struct job){.log_fd = -1, .outcome_fd = -1, .pause_ours = -1, .pause_theirs = -1};
+}
+
+/* Does a fault of the case need the harness's hand? */
+static bool asks_jobctl(const struct schedule *schedule)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (schedule->faults[i].kind == KIND_io_getevents_stop ||
+		    schedule->faults[i].kind == KIND_io_getevents_attach)
+			return true;
+	return false;
+}
+
+static int reset(struct job *job, const struct test_case *test_case)
+{
+	int error = eventlog_init(job->log_fd);
+
+	outcome_reset(&job->outcome);
+	memset(&job->result, 0, sizeof(job->result));
+	memset(job->outcome_file, 0, sizeof(*job->outcome_file));
+	job->result.test_case = test_case;
+	job->test_case = test_case;
+	job->pid = 0;
+	job->status = 0;
+	job->ended = job->overdue = job->paused = false;
+	job->requests_read = 0;
+	job->story[0] = '\0';
+	job->asks_jobctl = asks_jobctl(&test_case->schedule);
+	job->pause_steps = reader_pause_steps(&test_case->workload);
+	return error;
+}
+
+static bool append(char *message, size_t *used, const char *text, uint32_t *ret_bytes)
+{
+	size_t bytes = strlen(text) + 1;
+
+	if (*used + bytes > WIRE_MESSAGE_BYTES)
+		return false;
+	memcpy(message + *used, text, bytes);
+	*used += bytes;
+	*ret_bytes = (uint32_t)bytes;
+	return true;
+}
+
+static int send_case(struct job *job)
+{
+	static char message[WIRE_MESSAGE_BYTES];
+	const struct test_case *test_case = job->test_case;
+	const int fds[WIRE_FD_COUNT] = {job->log_fd, job->outcome_fd, job->pause_theirs};
+	char *workload = workload_encode(&test_case->workload);
+	size_t used = sizeof(struct wire_case);
+	struct wire_case wire = {
+		.magic = WIRE_MAGIC,
+		.version = WIRE_VERSION,
+		.id = job->id,
+		.backend = test_case->target == TARGET_SIM ? BACKEND_SIM : BACKEND_KERNEL,
+		.sector_bytes = test_case->sector_bytes,
+		.memory_align_bytes = test_case->memory_align_bytes,
+		.seed = test_case->seed,
+		.deadline_ns = (uint64_t)test_case->expect.deadline_ns,
+		.pause_steps = job->pause_steps,
+	};
+	bool fits;
+
+	if (!workload)
+		return -ENOMEM;
+	fits = append(message, &used, job->work_dir, &wire.work_dir_bytes) &&
+	       append(message, &used, test_case->schedule_text, &wire.schedule_bytes) &&
+	       append(message, &used, workload, &wire.workload_bytes);
+	free(workload);
+	if (!fits)
+		return -EMSGSIZE;
+	memcpy(message, &wire, sizeof(wire));
+	return wire_send(job->server->socket, message, used, fds, WIRE_FD_COUNT);
+}
+
+int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
+	      uint32_t id, unsigned patience)
+{
+	int error = reset(job, test_case);
+
+	job->server = server;
+	job->id = id;
+	job->patience = patience;
+	job->began_ns = job_now_ns();
+	job->due_ns = UINT64_MAX;
+	if (error == 0)
+		error = send_case(job);
+	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;
+	return error;
+}
+
+void job_started(struct job *job, pid_t pid)
+{
+	uint64_t allowed = (uint64_t)job->test_case->expect.deadline_ns;
+
+	if (job->test_case->target == TARGET_SIM)
+		allowed = SIM_REAL_TIME_NS > allowed ? SIM_REAL_TIME_NS : allowed;
+	job->pid = pid;
+	job->state = JOB_RUNNING;
+	job->due_ns = job_now_ns() + allowed * job->patience;
+}
+
+static struct reader_job reader_job_of(const struct job *job, unsigned step)
+{
+	return (struct reader_job){
+		.work_dir = job->work_dir,
+		.workload = &job->test_case->workload,
+		.outcome = &job->outcome,
+		.seed = job->test_case->seed,
+		.from_medium = job->test_case->target != TARGET_SIM,
+		.step = step,
+		.request_first = job->requests_read,
+	};
+}
+
+/* The case goes on: its time does not count while we read. */
+static void answer_pause(struct job *job)
+{
+	struct wire_pause answer = {job->id, job->pause_step};
+	ssize_t sent = send(job->pause_ours, &answer, sizeof(answer), MSG_NOSIGNAL);
+
+	(void)sent; /* killed in the meantime: its end is told by its server */
+	job->paused = false;
+}
+
+static void reading_done(struct job *job)
+{
+	job->requests_read = job->outcome.requests_count;
+	if (job->ended) {
+		job->state = JOB_ENDED;
+		return;
+	}
+	job->state = JOB_RUNNING;
+	if (job->paused)
+		answer_pause(job);
+}
+
+static void read_files(struct job *job, unsigned step)
+{
+	struct reader_job reader_job = reader_job_of(job, step);
+
+	if (reader_bytes(&reader_job) > READ_AT_ONCE_BYTES &&
+	    reader_fork(&job->reader, &reader_job) == 0) {
+		job->state = JOB_READING;
+		return;
+	}
+	reader_check(&reader_job, &job->result);
+	reading_done(job);
+}
+
+/* Only what this case asked for: an earlier one may have been killed in mid-question. */
+void job_pause_readable(struct job *job)
+{
+	struct wire_pause pause;
+	ssize_t got = recv(job->pause_ours, &pause, sizeof(pause), MSG_DONTWAIT);
+
+	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING ||
+	    pause.step >= job->test_case->workload.steps_count)
+		return;
+	job->paused = true;
+	job->pause_step = pause.step;
+	if (outcome_read(&job->outcome, job->outcome_file) < 0) {
+		job_kill(job);
+		return;
+	}
+	read_files(job, pause.step);
+}
+
+void job_reader_readable(struct job *job)
+{
+	reader_take(&job->reader, &job->result);
+	reading_done(job);
+}
+
+/* What it left behind must not outlive it: its children are of its group. */
+void job_kill(struct job *job)
+{
+	if (job->pid > 0 && !job->ended)
+		kill(job->pid, SIGKILL);
+	if (job->pid > 0)
+		kill(-job->pid, SIGKILL);
+}
+
+static void drain_pause(struct job *job)
+{
+	char ignored[64];
+
+	while (recv(job->pause_ours, ignored, sizeof(ignored), MSG_DONTWAIT) > 0)
+		;
+	while (recv(job->pause_theirs, ignored, sizeof(ignored), MSG_DONTWAIT) > 0)
+		;
+}
+
+void job_ended(struct job *job, int status)
+{
+	int last = reader_last_step(&job->test_case->workload);
+
+	job->ended = true;
+	job->status = status;
+	job_kill(job);
+	drain_pause(job);
+	outcome_read(&job->outcome, job->outcome_file);
+	if (job->state == JOB_READING)
+		return; /* a reader of its last pause: its pipe tells when */
+	if (last >= 0)
+		read_files(job, (unsigned)last);
+	else
+		job->state = JOB_ENDED;
+}
+
+void job_check_deadline(struct job *job, uint64_t now_ns)
+{
+	if (job->state != JOB_RUNNING || job->overdue)
+		return;
+	if (job->asks_jobctl)
+		jobctl_serve(eventlog_header(job->log));
+	if (now_ns < job->due_ns || job->paused)
+		return;
+	job->overdue = true;
+	run_story(job->pid, job->log, job->story, sizeof(job->story));
+	job_kill(job);
+}
+
+bool job_is_done(const struct job *job)
+{
+	return job->state == JOB_ENDED;
+}
+
+static const char *wait_call_of(const struct eventlog_header *header)
+{
+	if (header->waits_getevents && header->waits_pgetevents)
+		return "both";
+	if (header->waits_pgetevents)
+		return "io_pgetevents";
+	return header->waits_getevents ? "io_getevents" : "";
+}
+
+static bool has_hang(const struct job *job)
+{
+	uint64_t count = eventlog_count(job->log);
+	const struct eventlog_record *last = count ? eventlog_get(job->log, count - 1) : NULL;
+
+	return last && last->type == EVENTLOG_HANG;
+}
+
+void job_judge(struct job *job, bool emulated)
+{
+	struct case_result *result = &job->result;
+	struct observation seen = {
+		.workload = &job->test_case->workload,
+		.outcome = &job->outcome,
+		.log = job->log,
+		.status = job->status,
+		.overdue = job->overdue,
+		.deadline_ns = job->test_case->expect.deadline_ns,
+		.story = job->story,
+		.emulated = emulated,
+	};
+
+	if (has_hang(job))
+		run_story(0, job->log, job->story, sizeof(job->story));
+	oracle_ask_all(&seen, result);
+	verdict_count_faults(job->test_case, job->log, result);
+	verdict_decide(job->test_case, &seen, result);
+	result->exit_status = job->status;
+	result->duration_ns = job_now_ns() - job->began_ns;
+	result->log_records = eventlog_count(job->log);
+	if (eventlog_hash(job->log, EVENTLOG_SCOPE_ORDER, &result->log_hash) < 0)
+		result->log_hash = 0;
+	snprintf(result->wait_call, sizeof(result->wait_call), "%s",
+		 wait_call_of(eventlog_header(job->log)));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_job.h - one place where cases run, one after the other: its event log, outcome file, work
+ * directory and sockets serve case after case.
+ *
+ *   IDLE -> STARTING (sent) -> RUNNING -> ENDED -> judged -> IDLE
+ *                               |  ^
+ *                               v  |
+ *                              READING (the case pauses, or has ended, while files are read)
+ *
+ * Threads: one thread.
+ */
+#ifndef RUN_JOB_H
+#define RUN_JOB_H
+
+#include "forkserver.h"
+#include "oracle.h"
+#include "reader.h"
+#include "work_dir.h"
+
+enum job_state { JOB_IDLE, JOB_STARTING, JOB_RUNNING, JOB_READING, JOB_ENDED };
+
+#define JOB_STORY_BYTES 600
+
+struct job {
+	unsigned number;
+	bool in_memory; /* for sim: its work directory needs no disk */
+	enum job_state state;
+	const struct test_case *test_case;
+	struct forkserver *server;
+	uint32_t id; /* of the case with its server */
+	int log_fd, outcome_fd, pause_ours, pause_theirs;
+	struct eventlog *log;
+	struct wire_outcome *outcome_file;
+	struct outcome outcome;
+	struct case_result result;
+	pid_t pid;
+	int status;
+	bool ended, overdue, asks_jobctl;
+	uint64_t began_ns, due_ns, patience;
+	uint64_t pause_steps;
+	bool paused; /* the case waits for an answer */
+	unsigned pause_step, requests_read;
+	struct reader reader;
+	char story[JOB_STORY_BYTES];
+	char work_dir[WORK_DIR_BYTES];
+};
+
+uint64_t job_now_ns(void);
+
+/* Make a job's files and its directory; -errno. */
+int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number);
+void job_fini(struct job *job);
+
+/* Send the case. 0; -errno: it is not running, say so. @patience: factor on deadlines of real time. */
+int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
+	      uint32_t id, unsigned patience);
+/* Things that happen to it. */
+void job_started(struct job *job, pid_t pid);
+void job_ended(struct job *job, int status);
+void job_pause_readable(struct job *job);
+void job_reader_readable(struct job *job);
+void job_check_deadline(struct job *job, uint64_t now_ns);
+void job_kill(struct job *job);
+/* Its case is over, and everything was read: the verdict. */
+bool job_is_done(const struct job *job);
+void job_judge(struct job *job, bool emulated);
+
+/* run_keep.c: what a person needs to look into a case that did not pass. */
+void job_keep(struct job *job, struct work_root *root);
+
+#endif /* RUN_JOB_H */
