@@ -4,6 +4,7 @@
  * request is done at the moment at which its completion is due: until then nothing has moved.
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "files.h"
@@ -15,6 +16,11 @@
 #define LATENCY_SPREAD_NS 100000u
 #define LOOK_NS 1000u /* what a look at an empty ring costs */
 #define POLL_AGAIN_NS 1000000u
+
+#define EVENTS_MAX (0x10000000u / sizeof(struct io_event))
+#define AIO_MAX_NR 65536u
+
+static _Atomic unsigned reserved; /* what the contexts of this process asked for */
 
 struct sim_place {
 	struct simclock_waiter waiter;
@@ -33,10 +39,19 @@ static uint64_t draw(struct stage_ctx *ctx)
 	return x ^ (x >> 31);
 }
 
+/* The limits of fs/aio.c, with fs.aio-max-nr as it is by default. */
 static int sim_open(struct stage_ctx *ctx, unsigned nr_events)
 {
-	(void)nr_events;
-	(void)ctx;
+	unsigned cpus = 4 * (unsigned)sysconf(_SC_NPROCESSORS_CONF), wish = nr_events;
+	uint64_t events = 2 * (uint64_t)(wish > cpus ? wish : cpus);
+
+	if (events > EVENTS_MAX)
+		return -EINVAL;
+	if (atomic_fetch_add(&reserved, wish) + wish > AIO_MAX_NR) {
+		atomic_fetch_sub(&reserved, wish);
+		return -EAGAIN;
+	}
+	ctx->reserved = wish;
 	return 0;
 }
 
@@ -221,6 +236,7 @@ static void sim_drain(struct stage_ctx *ctx)
 
 static void sim_close(struct stage_ctx *ctx)
 {
+	atomic_fetch_sub(&reserved, ctx->reserved);
 	kick(ctx);
 }
 

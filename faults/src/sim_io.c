@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include "rawcall.h"
 
@@ -13,8 +14,16 @@
 
 int sim_io_check(const struct stage_req *req)
 {
-	if (stage_req_transfers(req) && (uint32_t)req->real.aio_rw_flags & ~(uint32_t)RWF_KNOWN)
+	struct stat status;
+
+	if (!stage_req_transfers(req))
+		return 0;
+	if ((uint32_t)req->real.aio_rw_flags & ~(uint32_t)RWF_KNOWN)
 		return -EOPNOTSUPP;
+	if (req->real.aio_offset < 0)
+		return -EINVAL;
+	if (raw_call(SYS_fstat, req->real.aio_fildes, &status) == 0 && S_ISDIR(status.st_mode))
+		return -EINVAL;
 	return 0;
 }
 

@@ -119,6 +119,7 @@ struct stage_ctx {
 	/* sim back end */
 	struct stage_list scheduled; /* in the order in which they will be done */
 	uint64_t rng;
+	unsigned reserved; /* of all the events that there may be */
 	struct sim_place *places; /* who is blocked here */
 };
 
