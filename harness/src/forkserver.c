@@ -61,7 +61,8 @@ static void set_environment(const struct command *command)
 	snprintf(text, sizeof(text), "%s%sverify_asan_link_order=0:detect_leaks=0",
 		 asan ? asan : "", asan ? ":" : "");
 	setenv("ASAN_OPTIONS", text, 1);
-	setenv("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1", 1);
+	setenv("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
+	       "glibc.malloc.tcache_count=0", 1);
 	setenv("LD_PRELOAD", command->preload, 1);
 }
 

@@ -7,9 +7,9 @@
 
 #include "oracle.h"
 
-/* What C library and loader keep for themselves once they were used. */
-#define SLACK_HEAP_BYTES 4096
-#define SLACK_MAPPED_BYTES (256 * 1024)
+/* What C library, loader and preload (names of files) keep for themselves once they were used. */
+#define SLACK_HEAP_BYTES (16 * 1024)
+#define SLACK_MAPPED_BYTES (64 * 1024)
 
 static int64_t slack_of(const char *name)
 {
