@@ -364,18 +364,23 @@ static void stop_all(struct run *run)
 				job_kill(&run->lanes[t].jobs[i]);
 }
 
+/* Start what may start. False: everything was. */
+static bool start_more(struct run *run)
+{
+	bool more = false;
+
+	for (unsigned t = 0; t < TARGET_COUNT; t++) {
+		while (!run_signal_came() && lane_step(run, &run->lanes[t]))
+			;
+		more |= run->lanes[t].next < run->plan->count;
+	}
+	return more;
+}
+
 static void loop(struct run *run)
 {
-	bool more = true;
-
-	while (!run_signal_came() && run->error == 0 && (more || run->active)) {
-		more = false;
-		for (unsigned t = 0; t < TARGET_COUNT; t++)
-			while (!run_signal_came() && lane_step(run, &run->lanes[t]))
-				more = true;
-		if (run->active)
-			wait_for_something(run);
-	}
+	while (!run_signal_came() && run->error == 0 && (start_more(run) || run->active))
+		wait_for_something(run);
 	run->summary.interrupted = run_signal_came();
 	stop_all(run);
 }
