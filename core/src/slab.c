@@ -70,8 +70,10 @@ int swapioi_slab_create(struct slab *slab, size_t length_bytes, size_t alignment
 {
 	size_t mapped_bytes;
 
-	if (!length_bytes || length_bytes > PTRDIFF_MAX - 2 * HUGE_PAGE_BYTES)
+	if (!length_bytes || length_bytes > PTRDIFF_MAX)
 		return -EINVAL;
+	if (length_bytes > PTRDIFF_MAX - 2 * HUGE_PAGE_BYTES)
+		return -ENOMEM; /* no room to align it */
 	mapped_bytes = round_up(length_bytes, page_bytes());
 	if (pinned && length_bytes >= HUGE_PAGE_BYTES && alignment_bytes < HUGE_PAGE_BYTES)
 		alignment_bytes = HUGE_PAGE_BYTES;
