@@ -24,8 +24,10 @@ static int timeout_read(const struct timespec *timeout, struct stage_wait *wait)
 	if (__builtin_mul_overflow(seconds, (int64_t)SECOND_NS, &ns) ||
 	    __builtin_add_overflow(ns, timeout->tv_nsec, &ns))
 		return 0; /* ends after the machine does */
-	wait->poll = ns <= 0;
-	wait->deadline_ns = runtime_now_ns() + (ns > 0 ? (uint64_t)ns : 0);
+	if (ns < 0)
+		return 0; /* ktime_add_safe() takes it for an overflow: for ever, too */
+	wait->poll = ns == 0;
+	wait->deadline_ns = runtime_now_ns() + (uint64_t)ns;
 	return 0;
 }
 

@@ -230,7 +230,7 @@ static long raw_getevents(io_context_t of, long nr, struct io_event *events,
 static void waits(void)
 {
 	struct iocb iocb = pread_of(file_rdwr, memory, 512, 0), *list[1] = {&iocb};
-	struct timespec none = {0, 0}, moment = {0, 1000000}, past = {-1, 0};
+	struct timespec none = {0, 0}, moment = {0, 1000000};
 	struct io_event events[2];
 
 	say("wait on no context", raw_getevents((io_context_t)4096, 1, events, NULL));
@@ -240,7 +240,6 @@ static void waits(void)
 	say("wait with no room", io_getevents(ctx, 0, 0, events, NULL));
 	say("look", io_getevents(ctx, 1, 1, events, &none));
 	say("wait a moment", io_getevents(ctx, 1, 1, events, &moment));
-	say("wait into the past", io_getevents(ctx, 1, 1, events, &past));
 	say("timeout nowhere", raw_getevents(ctx, 1, events, nowhere));
 	say("mask nowhere", io_pgetevents(ctx, 1, 1, events, &moment, nowhere));
 	say("submit", io_submit(ctx, 1, list));
@@ -303,6 +302,7 @@ static int open_all(const char *path)
 
 int main(int argc, char **argv)
 {
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a hang must not hide the answers before it */
 	if (argc != 2 || open_all(argv[1]) < 0) {
 		perror("prog_abi");
 		return 1;
