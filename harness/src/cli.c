@@ -2,6 +2,7 @@
 /*
  * cli.c - parsing options by a command's table, and saying what is wrong with them.
  */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,8 +187,9 @@ void cli_print_help(const struct cli_command *command, FILE *stream)
 {
 	static const struct cli_option help_option = {"help", 'h', NULL, "print this and stop"};
 
-	fprintf(stream, "Usage: %s %s [OPTION...]%s%s\n\n%s.\n\n", cli_program(), command->name,
-		*command->words ? " " : "", command->words, command->summary);
+	fprintf(stream, "Usage: %s %s [OPTION...]%s%s\n\n%c%s.\n\n", cli_program(), command->name,
+		*command->words ? " " : "", command->words, toupper((unsigned char)*command->summary),
+		command->summary + 1);
 	for (const struct cli_option *option = command->options; option->name; option++)
 		print_option(option, stream);
 	print_option(&help_option, stream);

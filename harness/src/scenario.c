@@ -173,20 +173,13 @@ static int check_matrix(const struct scenario *scenario, struct diag *diag)
 	return result;
 }
 
-int scenario_load(const char *path, struct scenario **ret_scenario, struct diag *diag)
+/* Takes @root over. */
+static int scenario_create(struct yaml_node *root, const char *path, struct scenario **ret_scenario,
+			   struct diag *diag)
 {
-	struct yaml_node *root = NULL;
-	struct scenario *scenario;
-	int result;
+	struct scenario *scenario = calloc(1, sizeof(*scenario));
+	int result = scenario ? scenario_decode(root, path, "", scenario, diag) : -ENOMEM;
 
-	if (strlen(path) >= DIAG_FILE_BYTES)
-		return diag_set(diag, path, 0, 0, "the path is longer than %d bytes",
-				DIAG_FILE_BYTES - 1);
-	result = yaml_tree_load(path, &root, diag);
-	if (result < 0)
-		return result;
-	scenario = calloc(1, sizeof(*scenario));
-	result = scenario ? scenario_decode(root, path, "", scenario, diag) : -ENOMEM;
 	if (scenario)
 		scenario->root = root;
 	else
@@ -198,6 +191,27 @@ int scenario_load(const char *path, struct scenario **ret_scenario, struct diag 
 	else
 		*ret_scenario = scenario;
 	return result;
+}
+
+int scenario_load(const char *path, struct scenario **ret_scenario, struct diag *diag)
+{
+	struct yaml_node *root = NULL;
+	int result;
+
+	if (strlen(path) >= DIAG_FILE_BYTES)
+		return diag_set(diag, path, 0, 0, "the path is longer than %d bytes",
+				DIAG_FILE_BYTES - 1);
+	result = yaml_tree_load(path, &root, diag);
+	return result < 0 ? result : scenario_create(root, path, ret_scenario, diag);
+}
+
+int scenario_parse(const char *text, size_t bytes, const char *path, struct scenario **ret_scenario,
+		   struct diag *diag)
+{
+	struct yaml_node *root = NULL;
+	int result = yaml_tree_parse(text, bytes, path, &root, diag);
+
+	return result < 0 ? result : scenario_create(root, path, ret_scenario, diag);
 }
 
 void scenario_free(struct scenario *scenario)

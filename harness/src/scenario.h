@@ -74,6 +74,9 @@ struct scenario {
 
 /* 0; -EINVAL with @diag; -errno of the file, with @diag, too. */
 int scenario_load(const char *path, struct scenario **ret_scenario, struct diag *diag);
+/* As from a file that holds @bytes of @text; @path is for messages. */
+int scenario_parse(const char *text, size_t bytes, const char *path, struct scenario **ret_scenario,
+		   struct diag *diag);
 void scenario_free(struct scenario *scenario);
 
 #endif /* SCENARIO_H */
