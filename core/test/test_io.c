@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_io.c - transfers on real files against a model of bytes, and every refusal of submit. */
+/* test_io.c - transfers on real files against a model of bytes. */
 #include "helpers.h"
 
 #define MODEL_BYTES ((size_t)256 << 10)
@@ -150,72 +150,6 @@ static void every_odd_offset_within_a_sector_keeps_its_neighbours(void **state)
 	free(world.model);
 }
 
-/* A refused submit says @words, starts nothing and leaves memory alone. */
-static void refused(struct swapio *handle, struct swapio_io io, int code, const char *words)
-{
-	struct swapio_stats before = stats_of(handle), after;
-	struct swapio_error error = {0};
-	swapio_id id = 4711;
-
-	assert_int_equal(swapio_submit(handle, &io, &error, &id), code);
-	if (!strstr(error.text, words))
-		fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-	assert_int_equal(error.code, code);
-	assert_true(id == 4711);
-	assert_int_equal(swapio_submit(handle, &io, NULL, &id), code);
-	after = stats_of(handle);
-	assert_memory_equal(&before, &after, sizeof(before));
-	assert_int_equal(swapio_pending(handle), 0);
-}
-
-static void transfers_that_cannot_be_are_refused(void **state)
-{
-	struct swapio *handle = open_with(0, SWAPIO_UNALIGNED_REJECT);
-	unsigned char *buf = alloc_buffer(handle, 4096);
-	struct swapio_io io = io_of(SWAPIO_WRITE, file_path, -1, 0, buf, 512);
-	char long_name[600];
-
-	(void)state;
-	memset(long_name, 'n', sizeof(long_name) - 1);
-	long_name[sizeof(long_name) - 1] = 0;
-	io.size_bytes = 3;
-	refused(handle, io, -EINVAL, "size_bytes of the transfer is 3");
-	io = io_of((enum swapio_op)2, file_path, -1, 0, buf, 512);
-	refused(handle, io, -EINVAL, "op is 2, allowed");
-	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 0, NULL, 1), -EINVAL, "buf is NULL");
-	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, INT64_MAX, buf, 1), -EINVAL, "end past");
-	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 1, buf, UINT64_MAX), -EINVAL, "end past");
-	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 0, buf + 1, 512), -EINVAL,
-		"is not a multiple of 4096 bytes");
-	refused(handle, io_of(SWAPIO_READ, "no/such", -1, 0, buf, 1), -ENOENT, "no/such: open for reading");
-	refused(handle, io_of(SWAPIO_WRITE, scratch_dir, -1, 0, buf, 1), -EISDIR, scratch_dir);
-	refused(handle, io_of(SWAPIO_READ, scratch_dir, -1, 0, buf, 1), -EISDIR, scratch_dir);
-	refused(handle, io_of(SWAPIO_WRITE, long_name, -1, 0, buf, 1), -ENAMETOOLONG, "nnn");
-	refused(handle, io_of(SWAPIO_READ, "/dev/null", -1, 0, buf, 1), -EINVAL, "neither a regular file");
-	refused(handle, io_of(SWAPIO_READ, NULL, -1, 0, buf, 1), -EBADF, "descriptor -1");
-	close_handle(handle);
-}
-
-static void descriptors_open_for_something_else_are_refused(void **state)
-{
-	struct swapio *handle = open_with(0, SWAPIO_UNALIGNED_REJECT);
-	unsigned char *buf = alloc_buffer(handle, 4096);
-	int reader, writer, appender;
-
-	(void)state;
-	write_file(file_path, buf, 4096);
-	reader = open(file_path, O_RDONLY);
-	writer = open(file_path, O_WRONLY);
-	appender = open(file_path, O_RDWR | O_APPEND);
-	refused(handle, io_of(SWAPIO_WRITE, NULL, reader, 0, buf, 1), -EBADF, "not open for writing");
-	refused(handle, io_of(SWAPIO_READ, NULL, writer, 0, buf, 1), -EBADF, "not open for reading");
-	refused(handle, io_of(SWAPIO_WRITE, NULL, appender, 0, buf, 1), -EINVAL, "O_APPEND");
-	close(reader);
-	close(writer);
-	close(appender);
-	close_handle(handle);
-}
-
 static void write_only_descriptors_still_share_sectors(void **state)
 {
 	struct swapio *handle = open_with(0, SWAPIO_UNALIGNED_REJECT);
@@ -337,8 +271,6 @@ int main(void)
 		cmocka_unit_test(random_ranges_by_path_match_a_model),
 		cmocka_unit_test(random_ranges_by_descriptor_match_a_model),
 		cmocka_unit_test(every_odd_offset_within_a_sector_keeps_its_neighbours),
-		cmocka_unit_test(transfers_that_cannot_be_are_refused),
-		cmocka_unit_test(descriptors_open_for_something_else_are_refused),
 		cmocka_unit_test(write_only_descriptors_still_share_sectors),
 		cmocka_unit_test(length_zero_completes_at_once),
 		cmocka_unit_test(results_are_fetched_once_and_counted),
