@@ -45,20 +45,32 @@ static const struct fault *hold_of(const struct stage_req *req, unsigned *ret_in
 	return NULL;
 }
 
+/* Accepted too late: what the event is to be held for has been before. */
+void stage_held_begin(struct stage_ctx *ctx, struct stage_req *req)
+{
+	unsigned index;
+	const struct fault *fault = hold_of(req, &index);
+
+	if (fault && !hold_lasts(ctx, fault))
+		stage_trace_missed(req, index, "what it is held for has come before");
+}
+
 bool stage_held_keep(struct stage_ctx *ctx, struct stage_req *req)
 {
 	unsigned index;
 	const struct fault *fault = hold_of(req, &index);
 
-	if (!fault)
+	if (!fault || stage_trace_told(req, index))
 		return false;
-	if (!runtime_armed() || !hold_lasts(ctx, fault)) {
-		stage_trace_missed(req, index, "what it is held for has come before");
+	if (!runtime_armed()) {
+		stage_trace_missed(req, index, "disarmed before it was done");
 		return false;
 	}
+	stage_trace_taken(ctx, req, index);
+	if (!hold_lasts(ctx, fault))
+		return false; /* done only now, so it comes after what it was to be held for */
 	req->state = STAGE_HELD;
 	stage_list_add(&ctx->held, req);
-	stage_trace_taken(ctx, req, index);
 	return true;
 }
 

@@ -56,7 +56,8 @@ struct stage_req {
 	uint8_t state;	 /* enum stage_state */
 	uint8_t op;	 /* enum fault_op */
 	uint8_t fault_count;
-	uint8_t told; /* bit i: faults[i] was logged as taken or missed */
+	uint8_t told;  /* bit i: faults[i] was logged as taken or missed */
+	uint8_t taken; /* bit i: as taken */
 	struct fault *faults[FIRING_MAX];
 	int fd;	     /* the program's number */
 	int kept_fd; /* sim: a duplicate until the I/O is done, or -1 */
@@ -211,6 +212,7 @@ long stage_take(struct stage_ctx *ctx, struct io_event *events, long nr);
 bool stage_take_one(struct stage_ctx *ctx, struct io_event *event, int *ret_resfd);
 
 /* stage_held.c: events kept back from the program, and when they are let go. Likewise. */
+void stage_held_begin(struct stage_ctx *ctx, struct stage_req *req);
 bool stage_held_keep(struct stage_ctx *ctx, struct stage_req *req);
 void stage_held_check_wait(struct stage_ctx *ctx);
 void stage_held_check_event(struct stage_ctx *ctx, uint32_t number);
@@ -249,6 +251,10 @@ void stage_trace(enum eventlog_type type, const struct stage_ctx *ctx, const str
 void stage_trace_taken(struct stage_ctx *ctx, struct stage_req *req, unsigned index);
 void stage_trace_missed(struct stage_req *req, unsigned index, const char *why);
 void stage_trace_check(const struct stage_ctx *ctx, const struct stage_req *req, const char *text);
+static inline bool stage_trace_told(const struct stage_req *req, unsigned index)
+{
+	return req->told & (1u << index);
+}
 bool stage_trace_injected(const struct stage_req *req);
 
 /* stage_pump.c: programs that read the ring themselves. */

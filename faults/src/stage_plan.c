@@ -244,7 +244,7 @@ void stage_plan_end(struct stage_ctx *ctx, struct stage_req *req)
 	for (i = 0; i < req->fault_count; i++) {
 		const char *why;
 
-		if (req->told & (1u << i) || kind_is_delivery(req->faults[i]->kind))
+		if (stage_trace_told(req, i) || kind_is_delivery(req->faults[i]->kind))
 			continue;
 		why = end_one(req, req->faults[i]);
 		if (why)

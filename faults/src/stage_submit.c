@@ -54,6 +54,7 @@ static void number_request(struct stage_ctx *ctx, struct stage_req *req)
 	draw_faults(ctx, req);
 	stage_check_submit(ctx, req);
 	stage_plan_begin(req);
+	stage_held_begin(ctx, req);
 	if (req->op == FAULT_OP_WRITE && stage_stale_wanted())
 		stage_stale_remember(req);
 }

@@ -72,15 +72,16 @@ void stage_trace_taken(struct stage_ctx *ctx, struct stage_req *req, unsigned in
 {
 	struct fault_call call = request_call(ctx, req);
 
-	if (req->told & (1u << index))
+	if (stage_trace_told(req, index))
 		return;
 	req->told |= (uint8_t)(1u << index);
+	req->taken |= (uint8_t)(1u << index);
 	runtime_log_inject(req->faults[index], &call, req->number, req->result);
 }
 
 void stage_trace_missed(struct stage_req *req, unsigned index, const char *why)
 {
-	if (req->told & (1u << index))
+	if (stage_trace_told(req, index))
 		return;
 	req->told |= (uint8_t)(1u << index);
 	runtime_log_missed(req->faults[index], req->number, why);
@@ -96,5 +97,5 @@ void stage_trace_check(const struct stage_ctx *ctx, const struct stage_req *req,
 /* Was what the program sees of the request changed by a fault? */
 bool stage_trace_injected(const struct stage_req *req)
 {
-	return req->fault_count && (req->told != 0);
+	return req->taken != 0;
 }

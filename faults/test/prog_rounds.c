@@ -20,7 +20,8 @@
 #define BLOCKS_MAX 64
 #define ROUNDS_MAX 4
 #define SECTOR_BYTES 512
-#define TIMEOUT_NS 100000000
+#define TIMEOUT_NS 20000000
+#define EMPTY_MAX 5 /* waits in a row that end with nothing: what is left will not come */
 
 struct block {
 	struct iocb iocb;
@@ -127,14 +128,16 @@ static int settle(const struct io_event *event)
 static void collect(int left)
 {
 	struct io_event events[BLOCKS_MAX];
+	int empty = 0;
 
-	while (left > 0) {
+	while (left > 0 && empty < EMPTY_MAX) {
 		struct timespec timeout = {0, TIMEOUT_NS};
 		int got = io_getevents(ctx, left, BLOCKS_MAX, events, &timeout);
 
 		waits++;
 		interrupted += got == -EINTR;
-		if (got == 0 || (got < 0 && got != -EINTR))
+		empty = got == 0 ? empty + 1 : 0;
+		if (got < 0 && got != -EINTR)
 			return;
 		for (int i = 0; i < got; i++)
 			left -= settle(&events[i]);
