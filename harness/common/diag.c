@@ -8,8 +8,8 @@
 
 #include "diag.h"
 
-int diag_set(struct diag *diag, const char *file, unsigned line, unsigned column, const char *format,
-	     ...)
+int diag_set(struct diag *diag, const char *file, unsigned line, unsigned column,
+	     const char *format, ...)
 {
 	va_list arguments;
 

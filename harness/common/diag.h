@@ -19,8 +19,8 @@ struct diag {
 };
 
 /* Fill @diag (may be NULL) and return -EINVAL, so that `return diag_set(...)` reads well. */
-int diag_set(struct diag *diag, const char *file, unsigned line, unsigned column, const char *format,
-	     ...) __attribute__((format(printf, 5, 6)));
+int diag_set(struct diag *diag, const char *file, unsigned line, unsigned column,
+	     const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* "file:line:column: text" into @text; what snprintf returns. */
 int diag_format(const struct diag *diag, char *text, size_t text_bytes);
 

@@ -23,11 +23,11 @@ static const char *const memory_names[MEMORY_COUNT] = {
 };
 
 static const char *const step_names[STEP_COUNT] = {
-	[STEP_SWAP_OUT] = "swap-out", [STEP_SWAP_IN] = "swap-in",     [STEP_WRITE] = "write",
-	[STEP_READ] = "read",	      [STEP_START] = "start",	      [STEP_WAIT] = "wait",
-	[STEP_CANCEL] = "cancel",     [STEP_TRUNCATE] = "truncate",   [STEP_CORRUPT] = "corrupt",
-	[STEP_PREPARE] = "prepare",   [STEP_REMOVE] = "remove",	      [STEP_CLOSE] = "close",
-	[STEP_ABORT] = "abort",	      [STEP_OPEN] = "open",	      [STEP_FORK] = "fork",
+	[STEP_SWAP_OUT] = "swap-out",	[STEP_SWAP_IN] = "swap-in",   [STEP_WRITE] = "write",
+	[STEP_READ] = "read",		[STEP_START] = "start",	      [STEP_WAIT] = "wait",
+	[STEP_CANCEL] = "cancel",	[STEP_TRUNCATE] = "truncate", [STEP_CORRUPT] = "corrupt",
+	[STEP_PREPARE] = "prepare",	[STEP_REMOVE] = "remove",     [STEP_CLOSE] = "close",
+	[STEP_ABORT] = "abort",		[STEP_OPEN] = "open",	      [STEP_FORK] = "fork",
 	[STEP_IS_PINNED] = "is-pinned", [STEP_REPEAT] = "repeat",
 };
 

@@ -19,7 +19,16 @@
 #define WORKLOAD_NAME_BYTES 64
 #define WORKLOAD_FILE_BYTES 300 /* longer than NAME_MAX on purpose: ENAMETOOLONG is a case */
 
-enum dtype { DTYPE_U8, DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP64, DTYPE_I32, DTYPE_I64, DTYPE_COUNT };
+enum dtype {
+	DTYPE_U8,
+	DTYPE_FP16,
+	DTYPE_BF16,
+	DTYPE_FP32,
+	DTYPE_FP64,
+	DTYPE_I32,
+	DTYPE_I64,
+	DTYPE_COUNT
+};
 size_t dtype_bytes(enum dtype dtype);
 const char *dtype_name(enum dtype dtype);
 int dtype_find(const char *name, enum dtype *ret_dtype); /* -ENOENT */
@@ -43,8 +52,8 @@ struct tensor {
 };
 
 enum step_kind {
-	STEP_SWAP_OUT, /* new generation of the pattern in memory, write all asynchronously, wait for all;
-			* then the independent reader checks the files */
+	STEP_SWAP_OUT, /* new generation of the pattern in memory, write all asynchronously, wait
+			* for all; then the independent reader checks the files */
 	STEP_SWAP_IN,  /* poison memory, read all asynchronously, wait for all, check the data */
 	STEP_WRITE,    /* as swap-out, one after the other, synchronously, no new generation */
 	STEP_READ,     /* as swap-in, one after the other, synchronously */
@@ -53,35 +62,38 @@ enum step_kind {
 	STEP_CANCEL,   /* cancel everything started (then STEP_WAIT) */
 	STEP_TRUNCATE, /* set the size of a tensor's file, outside of the library */
 	STEP_CORRUPT,  /* flip one byte of a tensor's file, outside of the library */
-	STEP_PREPARE,  /* write the tensors' files with plain buffered writes, outside of the library */
-	STEP_REMOVE,   /* unlink a tensor's file, outside of the library */
-	STEP_CLOSE,    /* close the handle with `timeout` (0: at once) */
-	STEP_ABORT,    /* swapio_abort */
-	STEP_OPEN,     /* open the handle (implicit before the first step) */
-	STEP_FORK,     /* fork; the child uses the handle and must be refused; parent waits and goes on */
-	STEP_IS_PINNED,/* ask swapio_is_pinned for base, slice, past the end, freed, reused; check answers */
-	STEP_REPEAT,   /* the steps since the last repeat mark again, `count` times in all */
+	STEP_PREPARE, /* write the tensors' files with plain buffered writes, outside of the library
+		       */
+	STEP_REMOVE,  /* unlink a tensor's file, outside of the library */
+	STEP_CLOSE,   /* close the handle with `timeout` (0: at once) */
+	STEP_ABORT,   /* swapio_abort */
+	STEP_OPEN,    /* open the handle (implicit before the first step) */
+	STEP_FORK, /* fork; the child uses the handle and must be refused; parent waits and goes on
+		    */
+	STEP_IS_PINNED, /* ask swapio_is_pinned for base, slice, past the end, freed, reused; check
+			   answers */
+	STEP_REPEAT,	/* the steps since the last repeat mark again, `count` times in all */
 	STEP_COUNT
 };
-const char *step_name(enum step_kind kind); /* "swap-out" ... */
+const char *step_name(enum step_kind kind);		   /* "swap-out" ... */
 int step_find(const char *name, enum step_kind *ret_kind); /* -ENOENT */
 
 struct step {
 	enum step_kind kind;
-	uint64_t tensors;	/* bit per tensor; 0 means all */
-	bool write;		/* STEP_START */
-	bool by_fd;		/* give descriptors instead of paths */
-	bool buffered_fd;	/* with by_fd: open without O_DIRECT */
-	unsigned threads;	/* split the tensors over that many threads; 0 and 1: none */
-	bool own_handles;	/* with threads: a handle of its own for each */
-	uint64_t numel;		/* read or write with this numel instead; UINT64_MAX: the tensor's */
-	int dtype;		/* ... with this dtype; -1: the tensor's */
-	int64_t timeout_ns;	/* -1: for ever */
-	uint64_t bytes;		/* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
-	unsigned count;		/* STEP_REPEAT */
+	uint64_t tensors;   /* bit per tensor; 0 means all */
+	bool write;	    /* STEP_START */
+	bool by_fd;	    /* give descriptors instead of paths */
+	bool buffered_fd;   /* with by_fd: open without O_DIRECT */
+	unsigned threads;   /* split the tensors over that many threads; 0 and 1: none */
+	bool own_handles;   /* with threads: a handle of its own for each */
+	uint64_t numel;	    /* read or write with this numel instead; UINT64_MAX: the tensor's */
+	int dtype;	    /* ... with this dtype; -1: the tensor's */
+	int64_t timeout_ns; /* -1: for ever */
+	uint64_t bytes;	    /* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
+	unsigned count;	    /* STEP_REPEAT */
 	/* what this step is expected to do; see struct expectation. */
-	char expect_error[16];	/* "" from the case; "ok", an errno name, or "any" */
-	unsigned line;		/* in the scenario */
+	char expect_error[16]; /* "" from the case; "ok", an errno name, or "any" */
+	unsigned line;	       /* in the scenario */
 };
 
 struct handle_options { /* as struct swapio_options; names in YAML without the unit */
@@ -104,8 +116,8 @@ struct workload {
 	struct tensor tensors[WORKLOAD_TENSORS_MAX];
 	unsigned steps_count;
 	struct step steps[WORKLOAD_STEPS_MAX];
-	bool arm_before_open;	/* count from before swapio_open (io_setup, mmap, mlock ... faults) */
-	bool aftermath;		/* default true: disarm, then write and read a probe on the same handle */
+	bool arm_before_open; /* count from before swapio_open (io_setup, mmap, mlock ... faults) */
+	bool aftermath; /* default true: disarm, then write and read a probe on the same handle */
 };
 
 /* What holds where a scenario says nothing: the library's own defaults, limits untouched. */
@@ -120,7 +132,8 @@ uint64_t tensor_bytes(const struct tensor *tensor);
 
 /* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
 char *workload_encode(const struct workload *workload);
-/* 0; -EINVAL with @diag saying which member is wrong; -ENOMEM. @ret_workload is written only on 0. */
+/* 0; -EINVAL with @diag saying which member is wrong; -ENOMEM. @ret_workload is written only on 0.
+ */
 int workload_decode(const char *json, struct workload *ret_workload, struct diag *diag);
 
 #endif /* WORKLOAD_H */

@@ -12,7 +12,14 @@
 
 #include "workload.h"
 
-enum member_type { MEMBER_BOOL, MEMBER_UNSIGNED, MEMBER_INT, MEMBER_UINT64, MEMBER_INT64, MEMBER_TEXT };
+enum member_type {
+	MEMBER_BOOL,
+	MEMBER_UNSIGNED,
+	MEMBER_INT,
+	MEMBER_UINT64,
+	MEMBER_INT64,
+	MEMBER_TEXT
+};
 
 struct member {
 	const char *name;
@@ -22,8 +29,10 @@ struct member {
 };
 
 #define MEMBER(container, member_type, field)                                                      \
-	{#field, member_type, offsetof(struct container, field),                                   \
-	 sizeof(((struct container *)0)->field)}
+	{                                                                                          \
+#field, member_type, offsetof(struct container, field),                            \
+			sizeof(((struct container *)0)->field)                                     \
+	}
 
 static const struct member handle_members[] = {
 	MEMBER(handle_options, MEMBER_UINT64, block_bytes),
@@ -57,20 +66,13 @@ static const struct member tensor_members[] = {
 };
 
 static const struct member step_members[] = {
-	MEMBER(step, MEMBER_UINT64, tensors),
-	MEMBER(step, MEMBER_BOOL, write),
-	MEMBER(step, MEMBER_BOOL, by_fd),
-	MEMBER(step, MEMBER_BOOL, buffered_fd),
-	MEMBER(step, MEMBER_UNSIGNED, threads),
-	MEMBER(step, MEMBER_BOOL, own_handles),
-	MEMBER(step, MEMBER_UINT64, numel),
-	MEMBER(step, MEMBER_INT, dtype),
-	MEMBER(step, MEMBER_INT64, timeout_ns),
-	MEMBER(step, MEMBER_UINT64, bytes),
-	MEMBER(step, MEMBER_UNSIGNED, count),
-	MEMBER(step, MEMBER_TEXT, expect_error),
-	MEMBER(step, MEMBER_UNSIGNED, line),
-	{0},
+	MEMBER(step, MEMBER_UINT64, tensors),	MEMBER(step, MEMBER_BOOL, write),
+	MEMBER(step, MEMBER_BOOL, by_fd),	MEMBER(step, MEMBER_BOOL, buffered_fd),
+	MEMBER(step, MEMBER_UNSIGNED, threads), MEMBER(step, MEMBER_BOOL, own_handles),
+	MEMBER(step, MEMBER_UINT64, numel),	MEMBER(step, MEMBER_INT, dtype),
+	MEMBER(step, MEMBER_INT64, timeout_ns), MEMBER(step, MEMBER_UINT64, bytes),
+	MEMBER(step, MEMBER_UNSIGNED, count),	MEMBER(step, MEMBER_TEXT, expect_error),
+	MEMBER(step, MEMBER_UNSIGNED, line),	{0},
 };
 
 static const struct member workload_members[] = {

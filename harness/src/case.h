@@ -10,9 +10,9 @@
 #include "scenario.h"
 
 struct test_case {
-	unsigned index;	     /* in the plan, from 0 */
-	char *name;	     /* "signal/two-of-four-ready[overlap_events=true,workers=1]@sim" */
-	char *repro;	     /* the whole command line that runs just this case */
+	unsigned index; /* in the plan, from 0 */
+	char *name;	/* "signal/two-of-four-ready[overlap_events=true,workers=1]@sim" */
+	char *repro;	/* the whole command line that runs just this case */
 	const struct scenario *scenario;
 	enum target target;
 	uint64_t seed;
@@ -21,7 +21,8 @@ struct test_case {
 	struct schedule schedule;
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes;
-	char skip_reason[128]; /* not "": the case is skipped, decided at planning (needs, target) */
+	char skip_reason[128]; /* not "": the case is skipped, decided at planning (needs, target)
+				*/
 };
 
 struct plan {
@@ -41,14 +42,14 @@ struct plan_options {
 	const char *const *faults; /* replace the scenario's schedule */
 	unsigned faults_count;
 	uint64_t seed;
-	const char *filter;	  /* T=, a glob on case names; NULL none */
-	const char *work_root;	  /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */
-	const char *program;	  /* how swaptorture was called, for the repro line; NULL: its name */
-	const char *repro_extra;  /* more words for the repro line, quoted already; NULL none */
+	const char *filter;    /* T=, a glob on case names; NULL none */
+	const char *work_root; /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */
+	const char *program;   /* how swaptorture was called, for the repro line; NULL: its name */
+	const char *repro_extra; /* more words for the repro line, quoted already; NULL none */
 };
 
-/* 0; -EINVAL with @diag: a path, scenario, cell or fault that cannot be; -ENOMEM. Nothing planned is
- * -EINVAL, too: an empty run must not look like a passed one. */
+/* 0; -EINVAL with @diag: a path, scenario, cell or fault that cannot be; -ENOMEM. Nothing planned
+ * is -EINVAL, too: an empty run must not look like a passed one. */
 int plan_make(const struct plan_options *options, struct plan **ret_plan, struct diag *diag);
 void plan_free(struct plan *plan);
 

@@ -179,8 +179,8 @@ static void print_option(const struct cli_option *option, FILE *stream)
 	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", option->letter ? '-' : ' ',
 		 option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
 		 option->argument ? " " : "", option->argument ? option->argument : "");
-	fprintf(stream, "  %-26s %s%s\n", left, strlen(left) > 26 ? "\n                             " : "",
-		option->doc);
+	fprintf(stream, "  %-26s %s%s\n", left,
+		strlen(left) > 26 ? "\n                             " : "", option->doc);
 }
 
 void cli_print_help(const struct cli_command *command, FILE *stream)
@@ -188,8 +188,8 @@ void cli_print_help(const struct cli_command *command, FILE *stream)
 	static const struct cli_option help_option = {"help", 'h', NULL, "print this and stop"};
 
 	fprintf(stream, "Usage: %s %s [OPTION...]%s%s\n\n%c%s.\n\n", cli_program(), command->name,
-		*command->words ? " " : "", command->words, toupper((unsigned char)*command->summary),
-		command->summary + 1);
+		*command->words ? " " : "", command->words,
+		toupper((unsigned char)*command->summary), command->summary + 1);
 	for (const struct cli_option *option = command->options; option->name; option++)
 		print_option(option, stream);
 	print_option(&help_option, stream);

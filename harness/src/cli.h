@@ -34,8 +34,8 @@ struct cli_command {
 	const char *words; /* what follows the options: "[PATH...]" */
 	const char *summary;
 	const struct cli_option *options; /* ended by one without a name; the index identifies it */
-	bool program;			  /* options end at the first word: it is a program's name */
-	const char *more;		  /* paragraphs of the help */
+	bool program;	  /* options end at the first word: it is a program's name */
+	const char *more; /* paragraphs of the help */
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
@@ -52,7 +52,7 @@ struct cli_parser {
 	int argc;
 	char **argv; /* argv[0] is the command */
 	int next;
-	const char *value; /* of the option, or the word */
+	const char *value;   /* of the option, or the word */
 	const char *letters; /* rest of -abc */
 	bool words_only;     /* after -- */
 	struct diag diag;

@@ -33,8 +33,7 @@ int cli_read_targets(const char *text, unsigned *targets, struct diag *diag)
 		unsigned target = 0;
 
 		nearest_init(&nearest, word);
-		while (target < TARGET_COUNT &&
-		       strcmp(word, target_name((enum target)target)) != 0)
+		while (target < TARGET_COUNT && strcmp(word, target_name((enum target)target)) != 0)
 			nearest_offer(&nearest, target_name((enum target)target++));
 		if (target == TARGET_COUNT)
 			return diag_set(diag, NULL, 0, 0,
@@ -64,8 +63,9 @@ int cli_plan_make(struct cli_plan *plan, struct plan **ret_plan, struct diag *di
 {
 	if (!plan->paths.count) {
 		if (places_scenarios(plan->scenarios, sizeof(plan->scenarios)) < 0)
-			return diag_set(diag, NULL, 0, 0,
-					"no directory scenarios here or beside the program: name one");
+			return diag_set(
+				diag, NULL, 0, 0,
+				"no directory scenarios here or beside the program: name one");
 		cli_words_add(&plan->paths, plan->scenarios);
 	}
 	plan->options.paths = plan->paths.words;

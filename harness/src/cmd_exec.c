@@ -41,7 +41,8 @@ static const struct cli_option cli_options[] = {
 	[EXEC_ARM] = {"arm", 0, "WHEN", "start, or open: count from the first open below --path"},
 	[EXEC_FOLLOW] = {"follow-exec", 0, NULL, "programs that it executes are meant, too"},
 	[EXEC_UNDER] = {"under", 0, "TOOL", "under memcheck or helgrind"},
-	[EXEC_DEADLINE] = {"deadline", 0, "TIME", "kill it after that time: 30s; it is a hang then"},
+	[EXEC_DEADLINE] = {"deadline", 0, "TIME",
+			   "kill it after that time: 30s; it is a hang then"},
 	[EXEC_EXPECT] = {"expect", 0, "END", "success (default), or failure: it must notice"},
 	{0},
 };
@@ -191,11 +192,10 @@ static int prepare(struct request *request, struct diag *diag)
 
 static void note_waits(const struct eventlog_header *header, struct case_result *result)
 {
-	const char *name = header->waits_getevents && header->waits_pgetevents
-				   ? "both calls"
-			   : header->waits_pgetevents ? "io_pgetevents"
-			   : header->waits_getevents  ? "io_getevents"
-						      : "none";
+	const char *name = header->waits_getevents && header->waits_pgetevents ? "both calls"
+			   : header->waits_pgetevents			       ? "io_pgetevents"
+			   : header->waits_getevents			       ? "io_getevents"
+									       : "none";
 
 	snprintf(result->wait_call, sizeof(result->wait_call), "%s", name);
 }
@@ -299,7 +299,7 @@ const struct cli_command cmd_exec = {
 	.program = true,
 	.more = "The program's own output is left alone; what became of the faults is told on\n"
 		"standard error. Exit status: 0 every fault took effect and the program ended as\n"
-		"expected, 1 it did not, 2 it could not be run, 3 a fault did not fire (vacuous) or\n"
-		"the preload was not in place (broken), 130 interrupted.\n",
+		"expected, 1 it did not, 2 it could not be run, 3 a fault did not fire (vacuous)\n"
+		"or the preload was not in place (broken), 130 interrupted.\n",
 	.run = command_run,
 };

@@ -8,11 +8,21 @@
 #include "cli_plan.h"
 #include "plan_internal.h"
 
-enum list_option { LIST_TARGET, LIST_CASE, LIST_FAULT, LIST_FILTER, LIST_SEED, LIST_CASES, LIST_REPRO };
+enum list_option {
+	LIST_TARGET,
+	LIST_CASE,
+	LIST_FAULT,
+	LIST_FILTER,
+	LIST_SEED,
+	LIST_CASES,
+	LIST_REPRO
+};
 
 static const struct cli_option options[] = {
-	[LIST_TARGET] = {"target", 0, "TARGET", "sim, host or nvme; several with commas; default all"},
-	[LIST_CASE] = {"case", 0, "KEY=VALUE", "only cells of the matrix with this value; repeatable"},
+	[LIST_TARGET] = {"target", 0, "TARGET",
+			 "sim, host or nvme; several with commas; default all"},
+	[LIST_CASE] = {"case", 0, "KEY=VALUE",
+		       "only cells of the matrix with this value; repeatable"},
 	[LIST_FAULT] = {"fault", 0, "FAULT", "in place of the scenario's faults; repeatable"},
 	[LIST_FILTER] = {"filter", 0, "GLOB", "only cases whose name fits: 'signal/*@sim'"},
 	[LIST_SEED] = {"seed", 0, "NUMBER", "seed of every order that is drawn; default 1"},

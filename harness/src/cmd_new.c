@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_new.c - `swaptorture new GROUP/NAME`: a first scenario that runs as it is and says what may be
- * changed.
+ * cmd_new.c - `swaptorture new GROUP/NAME`: a first scenario that runs as it is and says what may
+ * be changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +30,14 @@ static const char template_text[] =
 	"# Rows of docs/CONTRACT.md that it tests.\n"
 	"contract: C1\n"
 	"\n"
-	"# sim: the preload stands in for the kernel, fast and deterministic. host: this machine's.\n"
+	"# sim: the preload stands in for the kernel, fast and deterministic. host: this machine.\n"
 	"targets: [sim, host]\n"
 	"\n"
 	"# What the machine must have; without it the case is skipped and says so.\n"
 	"needs: [signal-exact]\n"
 	"\n"
 	"swap:\n"
-	"  # Every tensor has a file of its own, NAME.swp, unless file: and file_offset: say otherwise.\n"
+	"  # Every tensor has a file of its own, NAME.swp, or file: and file_offset:.\n"
 	"  tensors:\n"
 	"    - {name: exp_avg, numel: 16384, dtype: fp32}\n"
 	"  # prepare writes the files without the library, so that only the read is under test.\n"
@@ -52,13 +52,13 @@ static const char template_text[] =
 	"  workers: [0, 1]\n"
 	"  overlap_events: [true, false]\n"
 	"\n"
-	"# POINT#WHEN CONDITION => KIND; `swaptorture points` lists what there is. Each of them must\n"
-	"# fire, or the case is vacuous.\n"
+	"# POINT#WHEN CONDITION => KIND; `swaptorture points` lists what there is. Each of them\n"
+	"# must fire, or the case is vacuous.\n"
 	"faults:\n"
 	"  - io_getevents#1 ready=0 => signal:USR1\n"
 	"\n"
-	"# ok: all succeeds. error: something fails, as error:, tensor:, message: say. refused: nothing\n"
-	"# is even submitted. Without result: it follows from the effects of the faults.\n"
+	"# ok: all succeeds. error: something fails, as error:, tensor:, message: say. refused:\n"
+	"# nothing is even submitted. Without result: it follows from the effects of the faults.\n"
 	"expect: {result: ok, data: exact, deadline: 5s}\n";
 
 static bool is_word(const char *text, size_t length)

@@ -156,7 +156,8 @@ static int check_words(const struct cli_command *command, const struct cli_words
 	return CLI_EXIT_PASSED;
 }
 
-static int print_points(const struct cli_command *command, const struct cli_words *words, int format)
+static int print_points(const struct cli_command *command, const struct cli_words *words,
+			int format)
 {
 	int status = check_words(command, words);
 

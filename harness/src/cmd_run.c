@@ -29,15 +29,19 @@ enum run_option {
 };
 
 static const struct cli_option options[] = {
-	[RUN_TARGET] = {"target", 0, "TARGET", "sim, host or nvme; several with commas; default all"},
+	[RUN_TARGET] = {"target", 0, "TARGET",
+			"sim, host or nvme; several with commas; default all"},
 	[RUN_ACCEL] = {"accel", 0, "NAME", "accelerator: host"},
-	[RUN_CASE] = {"case", 0, "KEY=VALUE", "only cells of the matrix with this value; repeatable"},
+	[RUN_CASE] = {"case", 0, "KEY=VALUE",
+		      "only cells of the matrix with this value; repeatable"},
 	[RUN_FAULT] = {"fault", 0, "FAULT", "in place of the scenario's faults; repeatable"},
 	[RUN_FILTER] = {"filter", 0, "GLOB", "only cases whose name fits: 'signal/*@sim'"},
 	[RUN_SEED] = {"seed", 0, "NUMBER", "seed of every order that is drawn; default 1"},
 	[RUN_JOBS] = {"jobs", 'j', "NUMBER", "cases at once; default: as the processors allow"},
-	[RUN_REPORT] = {"report", 0, "FORMAT:FILE", "text, ndjson or tap; - is standard output; repeatable"},
-	[RUN_WORK_DIR] = {"work-dir", 0, "DIR", "where the swapped files lie; default $TMPDIR or /var/tmp"},
+	[RUN_REPORT] = {"report", 0, "FORMAT:FILE",
+			"text, ndjson or tap; - is standard output; repeatable"},
+	[RUN_WORK_DIR] = {"work-dir", 0, "DIR",
+			  "where the swapped files lie; default $TMPDIR or /var/tmp"},
 	[RUN_KEEP] = {"keep", 0, NULL, "keep the files of passed cases, too"},
 	[RUN_UNDER] = {"under", 0, "TOOL", "run the cases under memcheck or helgrind"},
 	{0},
@@ -66,7 +70,8 @@ static int take_jobs(struct run *run, const char *text, struct diag *diag)
 static int take_under(struct run *run, const char *text, struct diag *diag)
 {
 	if (strcmp(text, "memcheck") != 0 && strcmp(text, "helgrind") != 0)
-		return diag_set(diag, NULL, 0, 0, "--under '%s': must be memcheck or helgrind", text);
+		return diag_set(diag, NULL, 0, 0, "--under '%s': must be memcheck or helgrind",
+				text);
 	run->options.under = text;
 	return 0;
 }
@@ -272,7 +277,7 @@ const struct cli_command cmd_run = {
 	.words = "[PATH...]",
 	.summary = "run scenarios, by default those that come with swaptorture",
 	.options = options,
-	.more = "PATH is a scenario or a directory of them; a directory named meta is entered only\n"
-		"when it is named. Everything that failed ends with a line that runs it again.\n",
+	.more = "PATH is a scenario or a directory of them; a directory named meta is entered\n"
+		"only when it is named. What failed ends with a line that runs it again.\n",
 	.run = command_run,
 };

@@ -14,8 +14,8 @@
 #include "exec.h"
 #include "jobctl.h"
 
-#define SLICE_NS 1000000	/* how long a request for job control may wait for us */
-#define SLICE_WAITING_NS 50000	/* ... while a thread is on its way into its wait */
+#define SLICE_NS 1000000       /* how long a request for job control may wait for us */
+#define SLICE_WAITING_NS 50000 /* ... while a thread is on its way into its wait */
 
 struct child {
 	pid_t pid;
@@ -76,7 +76,8 @@ static int start(const struct exec_options *options, const sigset_t *mask, const
 	close(pipe_fds[1]);
 	child->own_group = options->deadline_ns != 0;
 	child->begin_ns = now_ns();
-	child->deadline_ns = options->deadline_ns ? child->begin_ns + (uint64_t)options->deadline_ns : 0;
+	child->deadline_ns =
+		options->deadline_ns ? child->begin_ns + (uint64_t)options->deadline_ns : 0;
 	error = read_error(pipe_fds[0]);
 	if (!error)
 		return 0;

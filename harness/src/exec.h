@@ -16,20 +16,20 @@ struct exec_options {
 	const struct schedule *schedule;
 	enum target target;
 	uint64_t seed;
-	const char *work_dir;  /* absolute: file points match below it; NULL: where we are */
-	bool arm_at_open;      /* count from the first open below work_dir */
-	bool follow_exec;      /* programs that it executes are under the schedule, too */
-	const char *under;     /* NULL, "memcheck", "helgrind" */
-	int64_t deadline_ns;   /* 0: none. With one, the program has a process group of its own */
-	bool expect_failure;   /* a correct program ends with a status that is not 0 */
-	const char *preload;   /* absolute path of libswapfault.so */
-	char *const *argv;     /* the program and its arguments */
+	const char *work_dir; /* absolute: file points match below it; NULL: where we are */
+	bool arm_at_open;     /* count from the first open below work_dir */
+	bool follow_exec;     /* programs that it executes are under the schedule, too */
+	const char *under;    /* NULL, "memcheck", "helgrind" */
+	int64_t deadline_ns;  /* 0: none. With one, the program has a process group of its own */
+	bool expect_failure;  /* a correct program ends with a status that is not 0 */
+	const char *preload;  /* absolute path of libswapfault.so */
+	char *const *argv;    /* the program and its arguments */
 };
 
 /* How it ended. */
 struct exec_end {
-	int status;	/* as waitpid says */
-	bool overdue;	/* we killed it when its time was up */
+	int status;   /* as waitpid says */
+	bool overdue; /* we killed it when its time was up */
 	uint64_t duration_ns;
 };
 
@@ -39,7 +39,8 @@ int exec_run(const struct exec_options *options, int log_fd, struct eventlog *lo
 
 /* Where execvp() would find it; -ENOENT, -EACCES, -ENAMETOOLONG. */
 int exec_find_program(const char *name, char *path, size_t path_bytes);
-/* Why a preload does not reach the program at @path: "it is linked statically". "" if nothing shows. */
+/* Why a preload does not reach the program at @path: "it is linked statically". "" if nothing
+ * shows. */
 void exec_explain_silence(const char *path, char *text, size_t text_bytes);
 
 /* The environment and command line of the child; exits with 127 on failure after writing errno. */
@@ -47,8 +48,8 @@ void exec_become(const struct exec_options *options, const char *log_path, int e
 	__attribute__((noreturn));
 
 /* Fill verdict, class, reason, findings and faults of @result. */
-void exec_judge(const struct exec_options *options, const struct exec_end *end, struct eventlog *log,
-		struct case_result *result);
+void exec_judge(const struct exec_options *options, const struct exec_end *end,
+		struct eventlog *log, struct case_result *result);
 /* The story, for people. */
 void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	       const struct case_result *result, FILE *stream);

@@ -2,8 +2,8 @@
 /*
  * exec_become.c - between fork and exec: the environment that loads and instructs the preload.
  *
- * Under valgrind the environment is set by env(1), which valgrind follows into the program: valgrind's
- * own start must not be taken for the program.
+ * Under valgrind the environment is set by env(1), which valgrind follows into the program:
+ * valgrind's own start must not be taken for the program.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static __attribute__((noreturn)) void give_up(int error, int error_fd)
 }
 
 static __attribute__((format(printf, 3, 4))) void add(struct variables *variables, int error_fd,
-						       const char *format, ...)
+						      const char *format, ...)
 {
 	va_list arguments;
 	int count;

@@ -14,9 +14,9 @@
 #define VALGRIND_STATUS 99
 
 static __attribute__((format(printf, 4, 5))) void decide(struct case_result *result,
-							  enum verdict verdict,
-							  enum failure_class failure_class,
-							  const char *format, ...)
+							 enum verdict verdict,
+							 enum failure_class failure_class,
+							 const char *format, ...)
 {
 	va_list arguments;
 
@@ -71,12 +71,14 @@ static bool judge_end(const struct exec_options *options, const struct exec_end 
 	if (end->overdue)
 		decide(result, VERDICT_FAIL, CLASS_HANG, "the program did not end in time");
 	else if (code < 0)
-		decide(result, VERDICT_FAIL, CLASS_CRASH, "the program was killed by signal %d (%s)",
-		       WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
+		decide(result, VERDICT_FAIL, CLASS_CRASH,
+		       "the program was killed by signal %d (%s)", WTERMSIG(end->status),
+		       strsignal(WTERMSIG(end->status)));
 	else if (options->under && code == VALGRIND_STATUS)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "%s found errors", options->under);
 	else if (code && !options->expect_failure)
-		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "the program ended with status %d", code);
+		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "the program ended with status %d",
+		       code);
 	else
 		return false;
 	return true;
@@ -113,8 +115,8 @@ static bool judge_idle(const struct exec_options *options, struct eventlog *log,
 	return false;
 }
 
-void exec_judge(const struct exec_options *options, const struct exec_end *end, struct eventlog *log,
-		struct case_result *result)
+void exec_judge(const struct exec_options *options, const struct exec_end *end,
+		struct eventlog *log, struct case_result *result)
 {
 	collect_findings(log, result);
 	if (judge_broken(options, log, result) || judge_end(options, end, result) ||

@@ -35,9 +35,8 @@ static int refuse_command(const char *name)
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_offer(&nearest, commands[i]->name);
 	fprintf(stderr, "%s: unknown %s '%s'%s%s%s\n", cli_program(),
-		name[0] == '-' ? "option" : "command", name,
-		nearest.best ? ", did you mean '" : "", nearest.best ? nearest.best : "",
-		nearest.best ? "'?" : "");
+		name[0] == '-' ? "option" : "command", name, nearest.best ? ", did you mean '" : "",
+		nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	fprintf(stderr, "Try '%s --help'.\n", cli_program());
 	return CLI_EXIT_USAGE;
 }

@@ -2,8 +2,8 @@
 /*
  * matrix.c - reading the matrix, counting its cells, and putting a cell's values into the tree.
  *
- * A bare key is an option of handle or a key of the file; a dotted one is a place in the file, where
- * a number selects a member of a list: swap.tensors.0.numel.
+ * A bare key is an option of handle or a key of the file; a dotted one is a place in the file,
+ * where a number selects a member of a list: swap.tensors.0.numel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "scenario_schema.h"
 
 /* What a matrix may change: nothing that says what the scenario is. */
-static const char *const open_keys[] = {"swap",  "handle", "device", "limits",	  "expect",
-					"faults", "arm",   "aftermath", NULL};
+static const char *const open_keys[] = {"swap",	  "handle", "device",	 "limits", "expect",
+					"faults", "arm",    "aftermath", NULL};
 
 static int join_faults(struct scenario_reader *reader, const struct yaml_node *node,
 		       char text[SCENARIO_VALUE_BYTES])

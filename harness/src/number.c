@@ -55,8 +55,8 @@ int number_count(const char *text, uint64_t *ret_value)
 int number_bytes(const char *text, uint64_t *ret_bytes)
 {
 	static const struct unit units[] = {
-		{"", 1}, {"K", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30}, {"T", 1ull << 40},
-		{NULL, 0},
+		{"", 1},	   {"K", 1ull << 10}, {"M", 1ull << 20},
+		{"G", 1ull << 30}, {"T", 1ull << 40}, {NULL, 0},
 	};
 	const char *rest;
 	uint64_t value;
@@ -68,8 +68,8 @@ int number_bytes(const char *text, uint64_t *ret_bytes)
 int number_duration(const char *text, int64_t *ret_ns)
 {
 	static const struct unit units[] = {
-		{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000},
-		{"m", 60000000000}, {NULL, 0},
+		{"ns", 1},	   {"us", 1000},       {"ms", 1000000},
+		{"s", 1000000000}, {"m", 60000000000}, {NULL, 0},
 	};
 	const char *rest;
 	uint64_t value;

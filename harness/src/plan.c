@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - from paths and options to the list of cases: everything that can be wrong with a scenario
- * is found here, before anything runs.
+ * plan.c - from paths and options to the list of cases: everything that can be wrong with a
+ * scenario is found here, before anything runs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -57,8 +57,7 @@ static void find_skip_reason(const struct plan_options *options, const struct sc
 		return;
 	}
 	for (unsigned i = 0; i < scenario->needs_count; i++)
-		if (plan_need_check(scenario->needs[i], target, work_root, reason,
-				    reason_bytes))
+		if (plan_need_check(scenario->needs[i], target, work_root, reason, reason_bytes))
 			return;
 	reason[0] = '\0';
 }
@@ -79,8 +78,8 @@ static struct test_case *next_case(struct builder *builder)
 	return &plan->cases[plan->count];
 }
 
-static int add_case(struct builder *builder, const struct scenario *scenario, const unsigned *choice,
-		    enum target target, const char *skip_reason)
+static int add_case(struct builder *builder, const struct scenario *scenario,
+		    const unsigned *choice, enum target target, const char *skip_reason)
 {
 	struct test_case *test_case = next_case(builder);
 	int result;
@@ -89,8 +88,8 @@ static int add_case(struct builder *builder, const struct scenario *scenario, co
 		return no_memory(builder);
 	if (builder->plan->count == CASES_MAX)
 		return diag_set(builder->diag, NULL, 0, 0, "more than %u cases", CASES_MAX);
-	result = plan_case_init(builder->options, scenario, builder->cell, choice, target, test_case,
-				builder->diag);
+	result = plan_case_init(builder->options, scenario, builder->cell, choice, target,
+				test_case, builder->diag);
 	if (result < 0)
 		return result;
 	if (!plan_select_name(builder->options, test_case->name)) {
@@ -102,8 +101,8 @@ static int add_case(struct builder *builder, const struct scenario *scenario, co
 	return 0;
 }
 
-static int add_cell(struct builder *builder, const struct scenario *scenario, const unsigned *choice,
-		    unsigned targets, char skip_reasons[TARGET_COUNT][128])
+static int add_cell(struct builder *builder, const struct scenario *scenario,
+		    const unsigned *choice, unsigned targets, char skip_reasons[TARGET_COUNT][128])
 {
 	int result = 0;
 

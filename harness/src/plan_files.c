@@ -95,7 +95,8 @@ static int add_directory(struct search *search, const char *path, unsigned depth
 	int count, result = 0;
 
 	if (depth > DEPTH_MAX)
-		return diag_set(search->diag, path, 0, 0, "more than %d directories deep", DEPTH_MAX);
+		return diag_set(search->diag, path, 0, 0, "more than %d directories deep",
+				DEPTH_MAX);
 	count = scandir(path, &entries, NULL, alphasort);
 	if (count < 0)
 		return refuse(search, path, errno);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_internal.h - the parts of planning: which files, what the machine lacks, how to repeat a case.
+ * plan_internal.h - the parts of planning: which files, what the machine lacks, how to repeat a
+ * case.
  *
  * Threads: one thread.
  */

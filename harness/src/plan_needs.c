@@ -29,8 +29,8 @@ struct asked {
 
 typedef int need_fn(const struct asked *asked);
 
-static __attribute__((format(printf, 2, 3))) int lacks(const struct asked *asked, const char *format,
-						       ...)
+static __attribute__((format(printf, 2, 3))) int lacks(const struct asked *asked,
+						       const char *format, ...)
 {
 	va_list arguments;
 
@@ -125,7 +125,8 @@ static int need_disk(const struct asked *asked)
 	if (available >= asked->bytes)
 		return 0;
 	return lacks(asked, "disk space in %s: %llu MiB free, %llu MiB needed", asked->work_root,
-		     (unsigned long long)(available >> 20), (unsigned long long)(asked->bytes >> 20));
+		     (unsigned long long)(available >> 20),
+		     (unsigned long long)(asked->bytes >> 20));
 }
 
 static int need_memory(const struct asked *asked)
@@ -163,7 +164,8 @@ static const struct need {
 int plan_need_check(const char *need, enum target target, const char *work_root, char *reason,
 		    size_t reason_bytes)
 {
-	struct asked asked = {.work_root = work_root, .reason = reason, .reason_bytes = reason_bytes};
+	struct asked asked = {
+		.work_root = work_root, .reason = reason, .reason_bytes = reason_bytes};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		size_t length = strlen(needs[i].name);

@@ -39,8 +39,8 @@ static const struct matrix_key *find_key(const struct scenario *scenario, const 
 	return NULL;
 }
 
-static int refuse_value(const char *cell, const struct matrix_key *key, const struct scenario *scenario,
-			struct diag *diag)
+static int refuse_value(const char *cell, const struct matrix_key *key,
+			const struct scenario *scenario, struct diag *diag)
 {
 	char list[300] = "";
 	size_t used = 0;

@@ -155,7 +155,7 @@ const char *report_path(const struct report *report)
 void report_print_counts(FILE *stream, const unsigned counts[VERDICT_COUNT])
 {
 	static const char *const words[VERDICT_COUNT] = {
-		[VERDICT_PASS] = "passed",	 [VERDICT_FAIL] = "failed",
+		[VERDICT_PASS] = "passed",     [VERDICT_FAIL] = "failed",
 		[VERDICT_VACUOUS] = "vacuous", [VERDICT_SKIP] = "skipped",
 		[VERDICT_BROKEN] = "broken",
 	};

@@ -2,7 +2,8 @@
 /*
  * report_ndjson.c - the machine's report: one JSON object a line, versioned.
  *
- * Lines: one "plan", then a "case" for every result, one "summary". A log without a summary was cut.
+ * Lines: one "plan", then a "case" for every result, one "summary". A log without a summary was
+ * cut.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -61,10 +62,10 @@ static json_t *findings_json(const struct case_result *result)
 	for (unsigned i = 0; i < result->findings_count; i++) {
 		const struct finding *finding = &result->findings[i];
 
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s}", "oracle", finding->oracle, "class",
-					failure_class_name(finding->failure_class), "text",
-					finding->text));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s}", "oracle", finding->oracle,
+						"class", failure_class_name(finding->failure_class),
+						"text", finding->text));
 	}
 	return list;
 }
@@ -78,12 +79,11 @@ static json_t *faults_json(const struct case_result *result)
 		char text[512] = "";
 
 		fault_print(&result->test_case->schedule.faults[i], text, sizeof(text));
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:I, s:I, s:I, s:s}", "fault", text, "fired",
-				  (json_int_t)outcome->fired, "injected",
-				  (json_int_t)outcome->injected, "missed",
-				  (json_int_t)outcome->missed, "why_missed", outcome->why_missed));
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "fault", text,
+						      "fired", (json_int_t)outcome->fired,
+						      "injected", (json_int_t)outcome->injected,
+						      "missed", (json_int_t)outcome->missed,
+						      "why_missed", outcome->why_missed));
 	}
 	return list;
 }
@@ -102,22 +102,22 @@ static int ndjson_result(struct report *report, const struct case_result *result
 			   failure_class_name(result->failure_class), "reason", result->reason,
 			   "findings", findings_json(result), "faults", faults_json(result));
 	if (object)
-		json_object_update_new(
-			object, json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s}", "exit_status",
-					  result->exit_status, "duration_ns",
-					  (json_int_t)result->duration_ns, "log_records",
-					  (json_int_t)result->log_records, "log_hash", hash,
-					  "wait_call", result->wait_call, "work_dir",
-					  result->work_dir, "repro", test_case->repro));
+		json_object_update_new(object,
+				       json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s}",
+						 "exit_status", result->exit_status, "duration_ns",
+						 (json_int_t)result->duration_ns, "log_records",
+						 (json_int_t)result->log_records, "log_hash", hash,
+						 "wait_call", result->wait_call, "work_dir",
+						 result->work_dir, "repro", test_case->repro));
 	return write_line(report, object);
 }
 
 static int ndjson_end(struct report *report, const struct report_summary *summary)
 {
-	json_t *object = json_pack("{s:s, s:I, s:I, s:b}", "type", "summary", "seed",
-				   (json_int_t)summary->seed, "duration_ns",
-				   (json_int_t)summary->duration_ns, "interrupted",
-				   summary->interrupted);
+	json_t *object =
+		json_pack("{s:s, s:I, s:I, s:b}", "type", "summary", "seed",
+			  (json_int_t)summary->seed, "duration_ns",
+			  (json_int_t)summary->duration_ns, "interrupted", summary->interrupted);
 
 	for (unsigned i = 0; object && i < VERDICT_COUNT; i++)
 		json_object_set_new(object, verdict_name((enum verdict)i),

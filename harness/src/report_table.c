@@ -97,8 +97,8 @@ void report_table_print(const struct report_table *table, FILE *stream)
 	int width = name_width(table->plan);
 	char name[DIAG_FILE_BYTES];
 
-	fprintf(stream, "%-*s  %-6s %7s %7s %7s %7s %7s %10s\n", width, "scenario", "target", "pass",
-		"fail", "vacuous", "skip", "broken", "time");
+	fprintf(stream, "%-*s  %-6s %7s %7s %7s %7s %7s %10s\n", width, "scenario", "target",
+		"pass", "fail", "vacuous", "skip", "broken", "time");
 	for (unsigned i = 0; i < table->plan->scenarios_count; i++) {
 		plan_scenario_name(table->plan->scenarios[i]->path, name, sizeof(name));
 		for (unsigned target = 0; target < TARGET_COUNT; target++) {

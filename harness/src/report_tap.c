@@ -2,8 +2,8 @@
 /*
  * report_tap.c - TAP version 14: a test point for each case, in order of completion.
  *
- * Vacuous and broken cases are `not ok`: a consumer that knows pass and fail only must not take them
- * for passed.
+ * Vacuous and broken cases are `not ok`: a consumer that knows pass and fail only must not take
+ * them for passed.
  */
 #include <jansson.h>
 #include <stdlib.h>

@@ -37,9 +37,8 @@ static int text_begin(struct report *report, const struct plan *plan)
 static void print_head(FILE *stream, const struct case_result *result)
 {
 	static const char *const words[VERDICT_COUNT] = {
-		[VERDICT_PASS] = "PASS",	[VERDICT_FAIL] = "FAIL",
-		[VERDICT_VACUOUS] = "VACUOUS", [VERDICT_SKIP] = "SKIP",
-		[VERDICT_BROKEN] = "BROKEN",
+		[VERDICT_PASS] = "PASS", [VERDICT_FAIL] = "FAIL",     [VERDICT_VACUOUS] = "VACUOUS",
+		[VERDICT_SKIP] = "SKIP", [VERDICT_BROKEN] = "BROKEN",
 	};
 
 	fprintf(stream, "\n%s", words[result->verdict]);
@@ -51,14 +50,15 @@ static void print_head(FILE *stream, const struct case_result *result)
 
 static void print_findings(FILE *stream, const struct case_result *result)
 {
-	if (result->reason[0] && (result->findings_count == 0 ||
-				  strcmp(result->reason, result->findings[0].text) != 0))
+	if (result->reason[0] &&
+	    (result->findings_count == 0 || strcmp(result->reason, result->findings[0].text) != 0))
 		fprintf(stream, "  %s\n", result->reason);
 	for (unsigned i = 0; i < result->findings_count; i++)
 		fprintf(stream, "  %s: %s\n", result->findings[i].oracle, result->findings[i].text);
 }
 
-static void print_fault(FILE *stream, const struct fault *fault, const struct fault_outcome *outcome)
+static void print_fault(FILE *stream, const struct fault *fault,
+			const struct fault_outcome *outcome)
 {
 	char text[512] = "";
 

@@ -17,22 +17,24 @@ const char *target_name(enum target target);
 
 /* What the scenario says must happen; unset fields come from the faults' effects. */
 enum expect_result {
-	EXPECT_FROM_EFFECT, /* join over the faults: transparent -> ok, fails-one, fails-all, corrupts */
+	EXPECT_FROM_EFFECT, /* join over the faults: transparent -> ok, fails-one, fails-all,
+			       corrupts */
 	EXPECT_OK,	    /* every request succeeds */
-	EXPECT_ERROR,	    /* at least one request fails, as errno/tensor/range/cause say; others exact */
-	EXPECT_REFUSED,	    /* refused before anything is submitted (swapio_submit or swapio_open) */
+	EXPECT_ERROR,	/* at least one request fails, as errno/tensor/range/cause say; others exact
+			 */
+	EXPECT_REFUSED, /* refused before anything is submitted (swapio_submit or swapio_open) */
 };
 
 struct expectation {
 	enum expect_result result;
-	char error[16];	      /* errno name, "" any */
-	char cause[16];	      /* swapio_cause_name, "" any */
+	char error[16];			  /* errno name, "" any */
+	char cause[16];			  /* swapio_cause_name, "" any */
 	char tensor[WORKLOAD_NAME_BYTES]; /* the one that must fail, "" any */
-	char message[128];    /* must occur in the error's sentence, "" any */
-	bool data_exact;      /* default true: whatever succeeded is exact */
-	int64_t deadline_ns;  /* default 5 s; virtual in sim */
-	unsigned failures;    /* exactly so many requests fail; 0: as the effect says */
-	char stats[4][48];    /* "spurious_events>=1", "interrupts==0": counters of swapio_stats */
+	char message[128];		  /* must occur in the error's sentence, "" any */
+	bool data_exact;		  /* default true: whatever succeeded is exact */
+	int64_t deadline_ns;		  /* default 5 s; virtual in sim */
+	unsigned failures;		  /* exactly so many requests fail; 0: as the effect says */
+	char stats[4][48]; /* "spurious_events>=1", "interrupts==0": counters of swapio_stats */
 	unsigned stats_count;
 };
 
@@ -43,9 +45,11 @@ struct expectation {
 #define SCENARIO_VALUE_BYTES 256
 
 struct matrix_key {
-	char key[64]; /* an option of handle, a dotted place such as swap.tensors.0.numel, or faults */
+	char key[64]; /* an option of handle, a dotted place such as swap.tensors.0.numel, or faults
+		       */
 	unsigned values_count;
-	char values[SCENARIO_MATRIX_VALUES_MAX][SCENARIO_VALUE_BYTES]; /* as written; faults joined by "; " */
+	char values[SCENARIO_MATRIX_VALUES_MAX]
+		   [SCENARIO_VALUE_BYTES]; /* as written; faults joined by "; " */
 	unsigned line, column;
 };
 
@@ -60,15 +64,17 @@ struct scenario {
 	unsigned needs_count;
 	char catches[8][32];
 	unsigned catches_count;
-	char core[64];	    /* meta: a faulty core, build/lib/meta/NAME.so, "" none */
-	char meta_verdict[16], meta_class[16]; /* what the harness's own tests demand; not used by run */
+	char core[64]; /* meta: a faulty core, build/lib/meta/NAME.so, "" none */
+	char meta_verdict[16],
+		meta_class[16]; /* what the harness's own tests demand; not used by run */
 	unsigned matrix_count;
 	struct matrix_key matrix[SCENARIO_MATRIX_KEYS_MAX];
 	struct workload workload; /* defaults; a case has its cell applied */
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */
-	char **program; /* NULL, or an argv: run this instead of the built-in workload; NULL-ended */
+	char **program; /* NULL, or an argv: run this instead of the built-in workload; NULL-ended
+			 */
 	struct yaml_node *root; /* the parsed YAML, owned here (the matrix is applied to it) */
 };
 

@@ -27,7 +27,8 @@ static int check_what_runs(struct scenario_reader *reader, const struct yaml_nod
 	if (!swap && !program)
 		return scenario_refuse(reader, root, "key 'swap' or 'program' is missing");
 	if (swap && program)
-		return scenario_refuse(reader, program, "program: contradicts swap, one of the two");
+		return scenario_refuse(reader, program,
+				       "program: contradicts swap, one of the two");
 	if (program && yaml_node_member(root, "handle"))
 		return scenario_refuse(reader, place_of(root, "handle", NULL),
 				       "handle: goes with swap only");
@@ -50,7 +51,8 @@ static bool overlap(const struct tensor *a, const struct tensor *b)
 	       b->file_offset_bytes < a->file_offset_bytes + tensor_bytes(a);
 }
 
-/* Overlapping tensors would have to hold two contents at once: no oracle could tell right from wrong. */
+/* Overlapping tensors would have to hold two contents at once: no oracle could tell right from
+ * wrong. */
 static int check_pair(struct scenario_reader *reader, const struct yaml_node *root, unsigned later,
 		      unsigned earlier)
 {
@@ -76,7 +78,8 @@ static void name_file(struct tensor *tensor)
 	memcpy(tensor->file + length, ".swp", sizeof(".swp"));
 }
 
-static int check_tensor(struct scenario_reader *reader, const struct yaml_node *root, unsigned index)
+static int check_tensor(struct scenario_reader *reader, const struct yaml_node *root,
+			unsigned index)
 {
 	struct tensor *tensor = &reader->scenario->workload.tensors[index];
 
@@ -113,7 +116,8 @@ static int check_expected_tensor(struct scenario_reader *reader, const struct ya
 /* Keys that describe a failure contradict a result without one. */
 static int check_expected_result(struct scenario_reader *reader, const struct yaml_node *root)
 {
-	static const char *const of_failures[] = {"error", "cause", "tensor", "message", "failures"};
+	static const char *const of_failures[] = {"error", "cause", "tensor", "message",
+						  "failures"};
 	const struct yaml_node *expect = yaml_node_member(root, "expect");
 
 	for (size_t i = 0; i < sizeof(of_failures) / sizeof(of_failures[0]); i++) {
@@ -144,9 +148,10 @@ static int check_targets(struct scenario_reader *reader, const struct yaml_node 
 	const struct yaml_node *device = yaml_node_member(root, "device");
 
 	if (device && reader->scenario->targets & (1u << TARGET_HOST))
-		return scenario_refuse(reader, device,
-				       "device: a host's disk has its own geometry, targets must not "
-				       "name host");
+		return scenario_refuse(
+			reader, device,
+			"device: a host's disk has its own geometry, targets must not "
+			"name host");
 	return 0;
 }
 

@@ -36,7 +36,8 @@ static int check_options(struct scenario_reader *reader, const struct step *step
 				       "own_handles: goes with threads: 2 or more only");
 	if (expected[0] == 'E' && !names_errno(expected))
 		return scenario_refuse(reader, step_key_node(node, "expect"),
-				       "expect: '%s' is no errno name that is known here", expected);
+				       "expect: '%s' is no errno name that is known here",
+				       expected);
 	return 0;
 }
 
@@ -70,7 +71,8 @@ static int check_corrupt(struct scenario_reader *reader, const struct step *step
 		if (step->bytes >= bytes)
 			return scenario_refuse(reader, step_key_node(node, "offset"),
 					       "offset: %llu, tensor %s has %llu bytes",
-					       (unsigned long long)step->bytes, tensor->name, bytes);
+					       (unsigned long long)step->bytes, tensor->name,
+					       bytes);
 	}
 	return 0;
 }

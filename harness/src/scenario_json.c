@@ -92,9 +92,10 @@ static json_t *steps_schema(const struct scenario_key *key)
 
 		json_array_append_new(names, json_string(name));
 		json_object_set_new(options, "description", json_string(step_rules[i].doc));
-		json_array_append_new(maps, json_pack("{s:s, s:[s], s:b, s:{s:o}}", "type", "object",
-						      "required", name, "additionalProperties", 0,
-						      "properties", name, options));
+		json_array_append_new(maps,
+				      json_pack("{s:s, s:[s], s:b, s:{s:o}}", "type", "object",
+						"required", name, "additionalProperties", 0,
+						"properties", name, options));
 	}
 	json_array_insert_new(maps, 0, json_pack("{s:o}", "enum", names));
 	return list_schema(json_pack("{s:o}", "anyOf", maps), key->least, key->most);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario_json.h - the table of keys, printed: as a JSON schema for editors, as mdoc for the man page.
+ * scenario_json.h - the table of keys, printed: as a JSON schema for editors, as mdoc for the man
+ * page.
  *
  * Threads: pure functions.
  */

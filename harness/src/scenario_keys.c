@@ -4,6 +4,8 @@
  */
 #include "scenario_schema.h"
 
+/* A key in two or three lines reads as a table. */
+/* clang-format off */
 #define FIELD(container, member)                                                                   \
 	.offset = offsetof(struct container, member),                                              \
 	.bytes = sizeof(((struct container *)0)->member)
@@ -36,7 +38,7 @@ const struct scenario_key handle_keys[] = {
 	{.name = "single_submit", .type = KEY_BOOL, FIELD(handle_options, single_submit),
 	 .fallback = "false", .doc = "one io_submit for each block instead of for each batch"},
 	{.name = "overlap_events", .type = KEY_BOOL, FIELD(handle_options, overlap_events),
-	 .fallback = "true", .doc = "refill the queue as completions come, instead of batch by batch"},
+	 .fallback = "true", .doc = "refill the queue as completions come, not batch by batch"},
 	{.name = "unaligned", .type = KEY_CHOICE, FIELD(handle_options, unaligned),
 	 CHOICES("reject", "bounce"), .fallback = "reject",
 	 .doc = "what to do with a buffer pointer that is not aligned"},
@@ -67,7 +69,7 @@ static const struct scenario_key tensor_keys[] = {
 	 RANGE(0, OFFSET_MAX), .fallback = "0", .doc = "where in the file it begins"},
 	{.name = "memory", .type = KEY_CHOICE, FIELD(tensor, memory),
 	 CHOICES("aligned", "pinned", "heap"), .fallback = "aligned",
-	 .doc = "whose memory holds it: a buffer of the library, a pinned one, or the program's own"},
+	 .doc = "whose memory: a buffer of the library, a pinned one, the program's own"},
 	{.name = "pointer_offset", .type = KEY_BYTES, FIELD(tensor, pointer_offset_bytes),
 	 RANGE(0, 65536), .fallback = "0",
 	 .doc = "added to the page-aligned pointer; only with memory: heap"},
@@ -134,7 +136,7 @@ const struct step_rule step_rules[STEP_COUNT] = {
 	[STEP_CANCEL] = {"expect", "cancel everything that was started"},
 	[STEP_TRUNCATE] = {"tensors bytes", "set the size of the files, outside of the library"},
 	[STEP_CORRUPT] = {"tensors offset", "change one byte of the files, outside of the library"},
-	[STEP_PREPARE] = {"tensors", "write the files with buffered writes, outside of the library"},
+	[STEP_PREPARE] = {"tensors", "write the files, buffered, outside of the library"},
 	[STEP_REMOVE] = {"tensors", "unlink the files, outside of the library"},
 	[STEP_CLOSE] = {"timeout expect", "close the handle"},
 	[STEP_ABORT] = {"", "destroy the handle, whatever is in flight"},
@@ -171,7 +173,8 @@ static const struct scenario_key expect_keys[] = {
 	 .doc = "every request succeeds, some fail, all is refused before anything is submitted, "
 		"or what the faults' effects ask for"},
 	{.name = "error", .type = KEY_TEXT, FIELD(expectation, error), .pattern = "^E[A-Z0-9]+$",
-	 .allowed = "an errno name such as EIO", .fallback = "any", .doc = "the errno of a failure"},
+	 .allowed = "an errno name such as EIO", .fallback = "any",
+	 .doc = "the errno of a failure"},
 	{.name = "cause", .type = KEY_TEXT, FIELD(expectation, cause),
 	 CHOICES("device", "submit", "eof", "no-progress", "protocol", "cancelled", "file"),
 	 .fallback = "any", .doc = "the stage that a failure names"},
@@ -179,16 +182,17 @@ static const struct scenario_key expect_keys[] = {
 	 .doc = "the tensor that must fail"},
 	{.name = "message", .type = KEY_TEXT, FIELD(expectation, message), .fallback = "any",
 	 .doc = "words that the error's sentence must hold"},
-	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data_exact), CHOICES("any", "exact"),
-	 .fallback = "exact", .doc = "whatever succeeded is exact, or nobody looks"},
+	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data_exact),
+	 CHOICES("any", "exact"), .fallback = "exact",
+	 .doc = "whatever succeeded is exact, or nobody looks"},
 	{.name = "deadline", .type = KEY_DURATION, FIELD(expectation, deadline_ns),
 	 RANGE(1000000, HOUR_NS), .fallback = "5s",
 	 .doc = "the case hangs when it takes longer; virtual time in sim"},
 	{.name = "failures", .type = KEY_COUNT, FIELD(expectation, failures), RANGE(1, 1000000),
 	 .fallback = "as the effects say", .doc = "exactly so many requests fail"},
 	{.name = "stats", .type = KEY_WORDS, LIST(expectation, stats, stats_count), RANGE(1, 4),
-	 .pattern = "^(requests|blocks|submits|waits|interrupts|short_waits|resumes|retries|bounces|"
-		    "rmws|spurious_events|wait_fallbacks)(>=|<=|==)[0-9]+$",
+	 .pattern = "^(requests|blocks|submits|waits|interrupts|short_waits|resumes|retries|"
+		    "bounces|rmws|spurious_events|wait_fallbacks)(>=|<=|==)[0-9]+$",
 	 .allowed = "a counter of swapio_stats, >= or <= or ==, and a number: interrupts>=1",
 	 .doc = "what the library must have counted"},
 	{0},
@@ -211,11 +215,13 @@ const struct scenario_key scenario_keys[] = {
 	 .doc = "the public report that the scenario comes from"},
 	{.name = "contract", .type = KEY_WORDS, LIST(scenario, contract, contract_count),
 	 RANGE(1, 8), .pattern = "^C([1-9]|1[0-9]|2[0-4])$",
-	 .allowed = "a row of the contract, C1 to C24", .doc = "rows of the contract that it tests"},
+	 .allowed = "a row of the contract, C1 to C24",
+	 .doc = "rows of the contract that it tests"},
 	{.name = "targets", .type = KEY_SET, FIELD(scenario, targets), RANGE(1, TARGET_COUNT),
 	 CHOICES("sim", "host", "nvme"), .fallback = "[sim, host]", .doc = "where it can run"},
 	{.name = "needs", .type = KEY_WORDS, LIST(scenario, needs, needs_count), RANGE(0, 8),
-	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|root|(disk|memory)-[1-9][0-9]*[MG])$",
+	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|root|"
+		    "(disk|memory)-[1-9][0-9]*[MG])$",
 	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, root, disk-512M, memory-1G",
 	 .doc = "what the machine must have; else the case is skipped with that reason"},
 	{.name = "device", .type = KEY_MAP, .offset = 0, .keys = device_keys,

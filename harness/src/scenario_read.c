@@ -25,7 +25,8 @@ int scenario_refuse(const struct scenario_reader *reader, const struct yaml_node
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	for (char *c = text; *c; c++) /* what was written may hold line ends: an error is one line */
+	for (char *c = text; *c;
+	     c++) /* what was written may hold line ends: an error is one line */
 		if ((unsigned char)*c < 0x20)
 			*c = '?';
 	return diag_set(reader->diag, reader->path, node->line, node->column, "%s%s%s%s", text,

@@ -2,8 +2,8 @@
 /*
  * scenario_schema.h - the types of the one table that says what a scenario file may hold.
  *
- * From the table come the checks (scenario_read.c), the JSON schema for editors (scenario_json.c) and
- * the list of keys in the man page (scenario_man.c), so that the three cannot disagree.
+ * From the table come the checks (scenario_read.c), the JSON schema for editors (scenario_json.c)
+ * and the list of keys in the man page (scenario_man.c), so that the three cannot disagree.
  *
  * Threads: read-only tables.
  */
@@ -45,19 +45,19 @@ struct scenario_key {
 	const char *name;
 	enum key_type type;
 	bool required;
-	size_t offset, bytes;	   /* of the field in its container; WORDS, MAPS: of one item */
-	size_t count_offset;	   /* WORDS, MAPS */
-	uint64_t least, most;	   /* numbers: range; WORDS, MAPS: how many */
-	uint64_t multiple;	   /* numbers: must be one of this; 0 any */
-	bool power_of_two;	   /* numbers: or 0 */
+	size_t offset, bytes;	    /* of the field in its container; WORDS, MAPS: of one item */
+	size_t count_offset;	    /* WORDS, MAPS */
+	uint64_t least, most;	    /* numbers: range; WORDS, MAPS: how many */
+	uint64_t multiple;	    /* numbers: must be one of this; 0 any */
+	bool power_of_two;	    /* numbers: or 0 */
 	const char *const *choices; /* CHOICE, SET, and TEXT, WORDS, COUNT that allow few values */
-	const char *pattern;	   /* TEXT, WORDS: extended regular expression */
-	const char *allowed;	   /* the pattern in words */
+	const char *pattern;	    /* TEXT, WORDS: extended regular expression */
+	const char *allowed;	    /* the pattern in words */
 	const struct scenario_key *keys; /* MAP, MAPS */
-	key_defaults_fn *defaults; /* MAPS: fill a fresh item */
-	key_read_fn *read;	   /* SPECIAL */
-	const char *fallback;	   /* default, in words */
-	const char *doc;	   /* one sentence without a full stop */
+	key_defaults_fn *defaults;	 /* MAPS: fill a fresh item */
+	key_read_fn *read;		 /* SPECIAL */
+	const char *fallback;		 /* default, in words */
+	const char *doc;		 /* one sentence without a full stop */
 };
 
 /* The keys of the file itself; ended by a key without a name. */

@@ -135,7 +135,8 @@ static int read_options(struct scenario_reader *reader, const struct yaml_node *
 	return 0;
 }
 
-static int read_step(struct scenario_reader *reader, const struct yaml_node *node, struct step *step)
+static int read_step(struct scenario_reader *reader, const struct yaml_node *node,
+		     struct step *step)
 {
 	const struct yaml_node *name = node;
 	enum step_kind kind;

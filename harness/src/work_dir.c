@@ -52,8 +52,9 @@ static int try_out(const char *path, bool direct, struct diag *diag)
 	if (fd < 0) {
 		error = -errno;
 		unlink(name);
-		return refuse(diag, path, error == -EINVAL ? "no O_DIRECT on this file system"
-							   : "not writable", error);
+		return refuse(diag, path,
+			      error == -EINVAL ? "no O_DIRECT on this file system" : "not writable",
+			      error);
 	}
 	error = write_probe(fd);
 	close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work_dir.h - the directories that cases work in: on a real disk for host, in memory for sim; one for
- * each job, emptied between cases, moved aside and kept when a case did not pass.
+ * work_dir.h - the directories that cases work in: on a real disk for host, in memory for sim; one
+ * for each job, emptied between cases, moved aside and kept when a case did not pass.
  *
  * Threads: one thread.
  */
@@ -32,7 +32,8 @@ int work_dir_make(const struct work_root *root, bool in_memory, unsigned number,
 /* Empty it again; -errno. */
 int work_dir_clean(const char *path);
 void work_dir_remove(const char *path);
-/* Set its files aside as DISK/@name, whose path comes back; @path is empty afterwards. 0, -errno. */
+/* Set its files aside as DISK/@name, whose path comes back; @path is empty afterwards. 0, -errno.
+ */
 int work_dir_keep(struct work_root *root, const char *path, const char *name, char *ret_path);
 
 #endif /* WORK_DIR_H */

@@ -17,8 +17,12 @@
 static size_t utf8_length(const unsigned char *text, size_t bytes)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2
-			: text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	size_t length = text[0] < 0x80	 ? 1
+			: text[0] < 0xc2 ? 0
+			: text[0] < 0xe0 ? 2
+			: text[0] < 0xf0 ? 3
+			: text[0] < 0xf5 ? 4
+					 : 0;
 	uint32_t character;
 
 	if (length <= 1)

@@ -14,7 +14,8 @@
 /* UTF-8 without tabs, NUL and other control characters: 0, or -EINVAL with the place in @diag. */
 int yaml_bytes_check(const char *text, size_t bytes, const char *path, struct diag *diag);
 
-/* Read a whole regular file of at most @bytes_max. malloc'ed with a NUL behind; -errno with @diag. */
+/* Read a whole regular file of at most @bytes_max. malloc'ed with a NUL behind; -errno with @diag.
+ */
 int yaml_bytes_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 		    struct diag *diag);
 

@@ -55,7 +55,8 @@ static int check_plain(struct reader *reader, const yaml_event_t *event, const y
 	if (++reader->nodes > YAML_TREE_NODES_MAX)
 		return refuse_at(reader, &event->start_mark, "too many values, at most 20000");
 	if (reader->depth > YAML_TREE_DEPTH_MAX)
-		return refuse_at(reader, &event->start_mark, "nested too deeply, at most 12 levels");
+		return refuse_at(reader, &event->start_mark,
+				 "nested too deeply, at most 12 levels");
 	return 0;
 }
 
@@ -69,7 +70,8 @@ static struct yaml_node *node_at(enum yaml_kind kind, const yaml_event_t *event)
 	return yaml_node_new(kind, &place);
 }
 
-static int read_scalar(struct reader *reader, const yaml_event_t *event, struct yaml_node **ret_node)
+static int read_scalar(struct reader *reader, const yaml_event_t *event,
+		       struct yaml_node **ret_node)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t length = event->data.scalar.length;
@@ -112,7 +114,8 @@ static int read_next(struct reader *reader, struct yaml_node **ret_node)
 	return result < 0 ? result : 1;
 }
 
-static int check_key(struct reader *reader, const struct yaml_node *map, const struct yaml_node *key)
+static int check_key(struct reader *reader, const struct yaml_node *map,
+		     const struct yaml_node *key)
 {
 	if (key->kind != YAML_KIND_SCALAR)
 		return diag_set(reader->diag, reader->path, key->line, key->column,

@@ -2,8 +2,9 @@
 /*
  * yaml_tree.h - a YAML file as a tree of nodes that know their place.
  *
- * A plain subset: one document of maps, lists and scalars, in UTF-8, without tabs, anchors, aliases,
- * tags, keys twice or keys that are no scalars. Everything is bounded, so that no input can be a bomb.
+ * A plain subset: one document of maps, lists and scalars, in UTF-8, without tabs, anchors,
+ * aliases, tags, keys twice or keys that are no scalars. Everything is bounded, so that no input
+ * can be a bomb.
  *
  * Threads: one owner.
  */
@@ -24,10 +25,10 @@ enum yaml_kind { YAML_KIND_SCALAR, YAML_KIND_LIST, YAML_KIND_MAP };
 
 struct yaml_node {
 	enum yaml_kind kind;
-	unsigned line, column; /* from 1 */
-	char *text;	       /* of a scalar */
-	bool quoted;	       /* scalar: written in quotes, or as a block of text */
-	unsigned count;	       /* of a list or map */
+	unsigned line, column;	  /* from 1 */
+	char *text;		  /* of a scalar */
+	bool quoted;		  /* scalar: written in quotes, or as a block of text */
+	unsigned count;		  /* of a list or map */
 	struct yaml_node **names; /* keys of a map, all scalars */
 	struct yaml_node **items; /* members of a list, values of a map */
 };

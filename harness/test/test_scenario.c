@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_scenario.c - what a scenario file may hold: every refusal with its exact place, and the values
- * that come out of a good one.
+ * test_scenario.c - what a scenario file may hold: every refusal with its exact place, and the
+ * values that come out of a good one.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -19,9 +19,10 @@
 #include "scenario.h"
 
 #define TITLE "title: t\n"
-#define TENSORS "swap:\n  tensors:\n    - {name: a, numel: 1000}\n    - {name: b, numel: 10, dtype: u8}\n"
+#define TENSORS                                                                                    \
+	"swap:\n  tensors:\n    - {name: a, numel: 1000}\n    - {name: b, numel: 10, dtype: u8}\n"
 #define GOOD TITLE TENSORS "  steps: [swap-out, swap-in]\n" /* 6 lines: what follows is line 7 */
-#define STEPS TITLE TENSORS /* 5 lines: steps come in line 6 */
+#define STEPS TITLE TENSORS				    /* 5 lines: steps come in line 6 */
 
 struct bad {
 	const char *text;
@@ -60,7 +61,7 @@ static const struct bad bad_keys[] = {
 	{GOOD "hadle: {}\n", "7:1: unknown key 'hadle' in the scenario, did you mean 'handle'?"},
 	{GOOD "xyzzyx: {}\n", "7:1: unknown key 'xyzzyx' in the scenario, known are title, origin"},
 	{GOOD "handle: {queue_dept: 4}\n", "7:10: unknown key 'queue_dept' in handle, did you mean "
-					    "'queue_depth'?"},
+					   "'queue_depth'?"},
 	{GOOD "handle: [4]\n", "7:9: handle: a list, must be a map of keys"},
 	{GOOD "handle: {queue_depth: [4]}\n", "7:23: queue_depth: a list, must be a single value"},
 	{GOOD "handle: {queue_depth: }\n", "7:23: queue_depth: has no value"},
@@ -70,7 +71,8 @@ static const struct bad bad_keys[] = {
 	{GOOD "handle: {queue_depth: 4K}\n", "7:23: queue_depth: '4K', must be a plain number"},
 	{GOOD "handle: {queue_depth: -1}\n", "7:23: queue_depth: '-1', must be a plain number"},
 	{GOOD "handle: {queue_depth: 0}\n", "7:23: queue_depth: 0 is out of range, 1 to 4096"},
-	{GOOD "handle: {queue_depth: 4097}\n", "7:23: queue_depth: 4097 is out of range, 1 to 4096"},
+	{GOOD "handle: {queue_depth: 4097}\n",
+	 "7:23: queue_depth: 4097 is out of range, 1 to 4096"},
 	{GOOD "handle: {queue_depth: 99999999999999999999}\n", "7:23: queue_depth: "
 							       "99999999999999999999 is out of"},
 	{GOOD "handle: {block_size: 16k}\n", "7:22: block_size: '16k', must be a size such as"},
@@ -79,11 +81,13 @@ static const struct bad bad_keys[] = {
 	{GOOD "handle: {block_size: 2G}\n", "7:22: block_size: 2G is out of range, 512 to"},
 	{GOOD "handle: {block_size: 99999999T}\n", "7:22: block_size: 99999999T is out of range"},
 	{GOOD "handle: {alignment: 24}\n", "7:21: alignment: 24, must be a power of two"},
-	{GOOD "handle: {overlap_events: yes}\n", "7:26: overlap_events: 'yes', must be true or false"},
+	{GOOD "handle: {overlap_events: yes}\n",
+	 "7:26: overlap_events: 'yes', must be true or false"},
 	{GOOD "handle: {overlap_events: 'true'}\n", "7:26: overlap_events: 'true' in quotes, must"},
 	{GOOD "handle: {unaligned: bounc}\n", "7:21: unaligned: 'bounc', did you mean 'bounce'?"},
-	{GOOD "handle: {unaligned: xxxxxxxx}\n", "7:21: unaligned: 'xxxxxxxx' is not allowed, one of "
-						  "reject, bounce"},
+	{GOOD "handle: {unaligned: xxxxxxxx}\n",
+	 "7:21: unaligned: 'xxxxxxxx' is not allowed, one of "
+	 "reject, bounce"},
 	{GOOD "expect: {deadline: 5}\n", "7:20: deadline: '5', must be a duration such as"},
 	{GOOD "expect: {deadline: 5h}\n", "7:20: deadline: '5h', must be a duration such as"},
 	{GOOD "expect: {deadline: 0}\n", "7:20: deadline: 0 is out of range"},
@@ -97,9 +101,11 @@ static const struct bad bad_keys[] = {
 	{GOOD "needs: [disk-lots]\n", "7:9: needs: 'disk-lots', must be signal-exact, ptrace"},
 	{GOOD "origin: nowhere\n", "7:9: origin: 'nowhere', must be an address"},
 	{GOOD "catches: [Min_NR]\n", "7:11: catches: 'Min_NR', must be small letters"},
-	{GOOD "device: {sector: 1024}\ntargets: sim\n", "7:18: sector: '1024' is not allowed, one of "
-							 "512, 4096"},
-	{GOOD "device: {memory_align: 3}\ntargets: sim\n", "7:24: memory_align: 3, must be a power"},
+	{GOOD "device: {sector: 1024}\ntargets: sim\n",
+	 "7:18: sector: '1024' is not allowed, one of "
+	 "512, 4096"},
+	{GOOD "device: {memory_align: 3}\ntargets: sim\n",
+	 "7:24: memory_align: 3, must be a power"},
 	{GOOD "limits: {nofile: 2}\n", "7:18: nofile: 2 is out of range, 16 to 65536"},
 	{GOOD "arm: later\n", "7:6: arm: 'later' is not allowed, one of after-open, before-open"},
 	{GOOD "meta: {class: hang}\n", "7:7: key 'verdict' is missing in meta"},
@@ -108,8 +114,10 @@ static const struct bad bad_keys[] = {
 
 static const struct bad bad_workloads[] = {
 	{TITLE "swap: {tensors: [], steps: [wait]}\n", "2:17: tensors: 0 given, must be 1 to 64"},
-	{TITLE "swap: {tensors: {a: 1}, steps: [wait]}\n", "2:17: tensors: a map of keys, must be a"},
-	{TITLE "swap:\n  tensors: [{name: a}]\n  steps: [wait]\n", "3:13: key 'numel' is missing in"},
+	{TITLE "swap: {tensors: {a: 1}, steps: [wait]}\n",
+	 "2:17: tensors: a map of keys, must be a"},
+	{TITLE "swap:\n  tensors: [{name: a}]\n  steps: [wait]\n",
+	 "3:13: key 'numel' is missing in"},
 	{TITLE "swap:\n  tensors: [{name: ../a, numel: 1}]\n  steps: [wait]\n",
 	 "3:20: name: '../a', must be letters"},
 	{TITLE "swap:\n  tensors: [{name: a, numel: 1, file: ../x}]\n  steps: [wait]\n",
@@ -135,22 +143,30 @@ static const struct bad bad_workloads[] = {
 	{STEPS "  steps: [explode-now]\n", "6:11: unknown step 'explode-now', known are swap-out"},
 	{STEPS "  steps: [{swap-in: 3}]\n", "6:21: swap-in: a single value, must be a map of keys"},
 	{STEPS "  steps: [{swap-in: {}, wait: {}}]\n", "6:11: a step must be a name, or one name"},
-	{STEPS "  steps: [{swap-in: {thread: 2}}]\n", "6:22: unknown key 'thread' in swap-in, did you "
-						       "mean 'threads'?"},
+	{STEPS "  steps: [{swap-in: {thread: 2}}]\n",
+	 "6:22: unknown key 'thread' in swap-in, did you "
+	 "mean 'threads'?"},
 	{STEPS "  steps: [{fork: {threads: 2}}]\n", "6:19: unknown key 'threads' in fork, it takes "
-						     "none"},
+						    "none"},
 	{STEPS "  steps: [{swap-in: {tensors: [c]}}]\n", "6:32: no tensor is named 'c'"},
 	{STEPS "  steps: [{swap-in: {tensors: [a, a]}}]\n", "6:35: tensors: 'a' is given twice"},
 	{STEPS "  steps: [{swap-in: {buffered: true}}]\n", "6:32: buffered: goes with by: fd only"},
-	{STEPS "  steps: [{swap-in: {own_handles: true}}]\n", "6:35: own_handles: goes with threads:"},
-	{STEPS "  steps: [{swap-in: {expect: EWHATEVER}}]\n", "6:30: expect: 'EWHATEVER' is no errno"},
-	{STEPS "  steps: [{swap-in: {expect: bad}}]\n", "6:30: expect: 'bad', must be ok, any or an"},
-	{STEPS "  steps: [{truncate: {tensors: [a]}}]\n", "6:11: key 'bytes' is missing in truncate"},
-	{STEPS "  steps: [{corrupt: {tensors: [b], offset: 10}}]\n", "6:44: offset: 10, tensor b has "
-								      "10 bytes"},
+	{STEPS "  steps: [{swap-in: {own_handles: true}}]\n",
+	 "6:35: own_handles: goes with threads:"},
+	{STEPS "  steps: [{swap-in: {expect: EWHATEVER}}]\n",
+	 "6:30: expect: 'EWHATEVER' is no errno"},
+	{STEPS "  steps: [{swap-in: {expect: bad}}]\n",
+	 "6:30: expect: 'bad', must be ok, any or an"},
+	{STEPS "  steps: [{truncate: {tensors: [a]}}]\n",
+	 "6:11: key 'bytes' is missing in truncate"},
+	{STEPS "  steps: [{corrupt: {tensors: [b], offset: 10}}]\n",
+	 "6:44: offset: 10, tensor b has "
+	 "10 bytes"},
 	{STEPS "  steps: [{repeat: {count: 3}}]\n", "6:11: repeat: there is no step to repeat"},
-	{STEPS "  steps: [swap-out, {repeat: {count: 1}}]\n", "6:38: count: 1 is out of range, 2 to"},
-	{STEPS "  steps: [close, swap-in]\n", "6:18: swap-in: the handle is closed, a step open is"},
+	{STEPS "  steps: [swap-out, {repeat: {count: 1}}]\n",
+	 "6:38: count: 1 is out of range, 2 to"},
+	{STEPS "  steps: [close, swap-in]\n",
+	 "6:18: swap-in: the handle is closed, a step open is"},
 	{STEPS "  steps: [open]\n", "6:11: open: the handle is open already"},
 	{GOOD "program: [fio]\n", "7:10: program: contradicts swap, one of the two"},
 	{TITLE "program: [fio]\nhandle: {workers: 1}\n", "3:9: handle: goes with swap only"},
@@ -168,10 +184,12 @@ static const struct bad bad_faults[] = {
 	{GOOD "faults: [[x]]\n", "7:10: faults: a list, must be a single value"},
 	{GOOD "faults:\n  - io_sumbit#1 => error:EIO\n", "8:5: fault 'io_sumbit#1 => error:EIO'"},
 	{GOOD "faults:\n  - io_submit#1 => eror:EIO\n", "8:20: fault 'io_submit#1 => eror:EIO'"},
-	{GOOD "faults:\n  - \"io_submit#1 => eror:EIO\"\n", "8:21: fault 'io_submit#1 => eror:EIO'"},
+	{GOOD "faults:\n  - \"io_submit#1 => eror:EIO\"\n",
+	 "8:21: fault 'io_submit#1 => eror:EIO'"},
 	{GOOD "faults:\n  - io_submit#1 => error:ENOSPC\n", "8:26: fault 'io_submit#1 => "},
 	{GOOD "faults: ['# nothing']\n", "7:10: faults: '# nothing' holds no fault"},
-	{GOOD "faults: [\"io_submit#1 => accept:1\\n\"]\n", "7:10: faults: must be one line of text"},
+	{GOOD "faults: [\"io_submit#1 => accept:1\\n\"]\n",
+	 "7:10: faults: must be one line of text"},
 	{GOOD "matrix: [1]\n", "7:9: matrix: a list, must be a map of keys"},
 	{GOOD "matrix: {}\n", "7:9: matrix: 0 keys, must be 1 to 8"},
 	{GOOD "matrix: {workers: 1}\n", "7:19: workers: a single value, must be a list of values"},
@@ -180,14 +198,18 @@ static const struct bad bad_faults[] = {
 	{GOOD "matrix: {wrokers: [1]}\n", "7:10: unknown key 'wrokers' in the matrix, did you mean "
 					  "'workers'?"},
 	{GOOD "matrix: {title: [x]}\n", "7:10: key 'title' cannot be in a matrix"},
-	{GOOD "matrix: {workers: [65]}\n", "7:20: workers: 65 is out of range, 0 to 64 (in the case "
-					   "workers=65)"},
-	{GOOD "matrix: {swap.tensors.2.numel: [1]}\n", "7:10: key 'swap.tensors.2.numel': no member "
-							"'2', the list has 2, from 0"},
-	{GOOD "matrix: {swap.tensors.0.numle: [1]}\n", "7:10: unknown key 'numle' in tensors, did you "
-							"mean 'numel'?"},
-	{GOOD "matrix: {swap.tensors.0.numel.x: [1]}\n", "7:10: key 'swap.tensors.0.numel.x': nothing "
-							  "is below '1000'"},
+	{GOOD "matrix: {workers: [65]}\n",
+	 "7:20: workers: 65 is out of range, 0 to 64 (in the case "
+	 "workers=65)"},
+	{GOOD "matrix: {swap.tensors.2.numel: [1]}\n",
+	 "7:10: key 'swap.tensors.2.numel': no member "
+	 "'2', the list has 2, from 0"},
+	{GOOD "matrix: {swap.tensors.0.numle: [1]}\n",
+	 "7:10: unknown key 'numle' in tensors, did you "
+	 "mean 'numel'?"},
+	{GOOD "matrix: {swap.tensors.0.numel.x: [1]}\n",
+	 "7:10: key 'swap.tensors.0.numel.x': nothing "
+	 "is below '1000'"},
 	{GOOD "matrix: {faults: [[io_submit => what]]}\n", "7:33: fault 'io_submit => what'"},
 	{GOOD "matrix: {a: [1], b: [1], c: [1], d: [1], e: [1], f: [1], g: [1], h: [1], i: [1]}\n",
 	 "7:9: matrix: 9 keys, must be 1 to 8"},
@@ -343,7 +365,8 @@ static void sixty_four_tensors_fit_and_one_more_does_not(void **state)
 		for (unsigned i = 0; i < count; i++)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 						 "    - {name: t%u, numel: 1}\n", i);
-		snprintf(text + used, sizeof(text) - used, "  steps: [{swap-in: {tensors: t63}}]\n");
+		snprintf(text + used, sizeof(text) - used,
+			 "  steps: [{swap-in: {tensors: t63}}]\n");
 		result = scenario_parse(text, strlen(text), "f", &scenario, &diag);
 		assert_int_equal(result, count > WORKLOAD_TENSORS_MAX ? -EINVAL : 0);
 		if (result == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_workload.c - a workload crosses to the worker and back unchanged, and nothing else is taken for one.
+ * test_workload.c - a workload crosses to the worker and back unchanged, and nothing else is taken
+ * for one.
  */
 #undef NDEBUG
 #include <errno.h>
@@ -32,25 +33,46 @@ static void fill(struct workload *workload)
 	struct step *step = &workload->steps[0];
 
 	workload->handle = (struct handle_options){
-		.block_bytes = 0x7ffff000, .queue_depth = 4096, .workers = 64,
-		.requests_max = 65536, .bounce_slots = 256, .single_submit = true,
-		.overlap_events = false, .unaligned = 1, .alignment_bytes = 2097152, .direct = 1,
+		.block_bytes = 0x7ffff000,
+		.queue_depth = 4096,
+		.workers = 64,
+		.requests_max = 65536,
+		.bounce_slots = 256,
+		.single_submit = true,
+		.overlap_events = false,
+		.unaligned = 1,
+		.alignment_bytes = 2097152,
+		.direct = 1,
 	};
-	workload->limits = (struct limits){.memlock_bytes = 0, .nofile = 17,
+	workload->limits = (struct limits){.memlock_bytes = 0,
+					   .nofile = 17,
 					   .fsize_bytes = UINT64_MAX - 1,
 					   .address_space_bytes = 1ull << 63};
 	workload->arm_before_open = true;
 	workload->aftermath = false;
 	workload->tensors_count = 1;
-	*tensor = (struct tensor){.name = "exp_avg", .numel = 1ull << 40, .dtype = DTYPE_I64,
-				  .file = "f \"quoted\" \xc3\xa9", .file_offset_bytes = 1ull << 46,
-				  .memory = MEMORY_HEAP, .pointer_offset_bytes = 4095};
+	*tensor = (struct tensor){.name = "exp_avg",
+				  .numel = 1ull << 40,
+				  .dtype = DTYPE_I64,
+				  .file = "f \"quoted\" \xc3\xa9",
+				  .file_offset_bytes = 1ull << 46,
+				  .memory = MEMORY_HEAP,
+				  .pointer_offset_bytes = 4095};
 	workload->steps_count = 1;
-	*step = (struct step){.kind = STEP_REPEAT, .tensors = 1ull << 63 | 1, .write = true,
-			      .by_fd = true, .buffered_fd = true, .threads = 16,
-			      .own_handles = true, .numel = 7, .dtype = DTYPE_BF16,
-			      .timeout_ns = 50000000, .bytes = 20000, .count = 2500,
-			      .expect_error = "ETIMEDOUT", .line = 77};
+	*step = (struct step){.kind = STEP_REPEAT,
+			      .tensors = 1ull << 63 | 1,
+			      .write = true,
+			      .by_fd = true,
+			      .buffered_fd = true,
+			      .threads = 16,
+			      .own_handles = true,
+			      .numel = 7,
+			      .dtype = DTYPE_BF16,
+			      .timeout_ns = 50000000,
+			      .bytes = 20000,
+			      .count = 2500,
+			      .expect_error = "ETIMEDOUT",
+			      .line = 77};
 }
 
 static struct workload *round_trip(const struct workload *workload)
