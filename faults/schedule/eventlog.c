@@ -22,12 +22,30 @@
 _Static_assert(sizeof(struct eventlog_header) <= EVENTLOG_HEADER_BYTES, "it has one page");
 _Static_assert(offsetof(struct eventlog_record, commit) == 0, "the rest is copied in one piece");
 
+/* A log that is used again cannot be shortened; holes read as zeros, too. */
+static int clear(int fd)
+{
+	struct stat status;
+
+	if (ftruncate(fd, 0) == 0)
+		return 0;
+	if (errno != EPERM || fstat(fd, &status) < 0 ||
+	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, status.st_size) < 0)
+		return -errno;
+	return 0;
+}
+
 int eventlog_init(int fd)
 {
 	struct eventlog_header header = {.magic = EVENTLOG_MAGIC, .version = EVENTLOG_VERSION};
+	int result = clear(fd);
+	struct stat status;
 	ssize_t written;
 
-	if (ftruncate(fd, 0) < 0 || ftruncate(fd, segment_end(SEGMENTS_FRESH - 1)) < 0)
+	if (result < 0)
+		return result;
+	if (fstat(fd, &status) < 0 || (status.st_size < segment_end(SEGMENTS_FRESH - 1) &&
+				       ftruncate(fd, segment_end(SEGMENTS_FRESH - 1)) < 0))
 		return -errno;
 	written = pwrite(fd, &header, sizeof(header), 0);
 	if (written != (ssize_t)sizeof(header))
