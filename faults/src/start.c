@@ -9,7 +9,6 @@
  *   SWAPFAULT_WORK_DIR  default: where we start   SWAPFAULT_ARM       start | open
  *   SWAPFAULT_SECTOR_BYTES, SWAPFAULT_MEMORY_ALIGN_BYTES, SWAPFAULT_DEADLINE_NS: see swapfault.h
  *   SWAPFAULT_PUMP=1  fill the ring without being asked, for programs that read it themselves
- *   SWAPFAULT_PUMP=1         for programs that read the completion ring themselves
  *   SWAPFAULT_FOLLOW_EXEC=1  leave all this to programs that this one executes
  */
 #include <errno.h>
@@ -24,7 +23,6 @@
 #include "case.h"
 #include "interpose.h"
 #include "rawcall.h"
-#include "stage.h"
 #include "stage.h"
 
 #define EXIT_REFUSED 127
@@ -43,7 +41,6 @@ enum variable {
 	VARIABLE_MEMORY_ALIGN_BYTES,
 	VARIABLE_DEADLINE_NS,
 	VARIABLE_PUMP,
-	VARIABLE_PUMP,
 	VARIABLE_FOLLOW_EXEC,
 	VARIABLE_COUNT
 };
@@ -58,7 +55,6 @@ static const char *const variable_names[VARIABLE_COUNT] = {
 	[VARIABLE_SECTOR_BYTES] = "SWAPFAULT_SECTOR_BYTES",
 	[VARIABLE_MEMORY_ALIGN_BYTES] = "SWAPFAULT_MEMORY_ALIGN_BYTES",
 	[VARIABLE_DEADLINE_NS] = "SWAPFAULT_DEADLINE_NS",
-	[VARIABLE_PUMP] = "SWAPFAULT_PUMP",
 	[VARIABLE_PUMP] = "SWAPFAULT_PUMP",
 	[VARIABLE_FOLLOW_EXEC] = "SWAPFAULT_FOLLOW_EXEC",
 };
@@ -208,7 +204,6 @@ static void begin(void)
 		.memory_align_bytes = (unsigned)number_of(VARIABLE_MEMORY_ALIGN_BYTES),
 		.deadline_ns = number_of(VARIABLE_DEADLINE_NS),
 	};
-	static const char *const switches[2] = {"0", "1"};
 	bool arm_at_open = choice_of(VARIABLE_ARM, arms);
 	bool pump = choice_of(VARIABLE_PUMP, switches);
 	char error[512];
@@ -217,8 +212,6 @@ static void begin(void)
 		refuse("%s", error);
 	if (config.log_fd >= 0)
 		raw_call(SYS_close, config.log_fd);
-	if (choice_of(VARIABLE_PUMP, switches))
-		stage_pump_set_always();
 	runtime_case.arm_at_open = arm_at_open;
 	if (pump)
 		stage_pump_set_always();
