@@ -50,15 +50,24 @@ static bool provided_to(const void *caller, const char *name)
 	return found && !is_ours(found);
 }
 
-static bool provided(void *handle, const char *name, const void *caller)
-{
-	void *found = real_dlsym()(handle, name);
+/* What a look-up of one of our names should come to. */
+enum finding {
+	FINDING_NOTHING, /* let the loader say so */
+	FINDING_OTHER,	 /* somebody's, which ours is to stand for */
+	FINDING_US_ONLY, /* nobody's: without the preload there would be nothing */
+};
 
-	if (!found || !is_ours(found))
-		return found != NULL;
+static enum finding look_up(void *handle, const char *name, const void *caller)
+{
+	void *found = handle == RTLD_NEXT ? NULL : real_dlsym()(handle, name);
+
+	if (found && !is_ours(found))
+		return FINDING_OTHER;
+	if (!found && handle != RTLD_NEXT)
+		return FINDING_NOTHING;
 	/* A global search finds the preload first: is there anybody behind us? */
 	found = real_dlsym()(RTLD_NEXT, name);
-	return found || provided_to(caller, name);
+	return found || provided_to(caller, name) ? FINDING_OTHER : FINDING_US_ONLY;
 }
 
 static bool taken_away(const char *name)
@@ -77,29 +86,32 @@ static bool taken_away(const char *name)
 /* NULL, and dlerror() has something to say. */
 static struct dl_route answer_missing(void)
 {
-	void *nothing = real_dlsym()(RTLD_DEFAULT, "io_pgetevents (taken away by swapfault)");
+	void *nothing = real_dlsym()(RTLD_DEFAULT, "(a call that only swapfault provides)");
 
 	return (struct dl_route){NULL, nothing};
 }
 
-/* Something that wraps calls itself asks for the next one, and has to get past us. */
-static void *find_substitute(void *handle, const char *name, const void *caller)
+/*
+ * Something that wraps calls itself asks for the next one, and has to get past us; whether that finds
+ * us first is for the loader to know.
+ */
+static struct dl_route route(void *handle, const char *name, const void *caller, void *loader)
 {
-	void *ours = handle == RTLD_NEXT ? NULL : interposed_find(name);
+	void *ours = interposed_find(name);
+	enum finding finding = ours ? look_up(handle, name, caller) : FINDING_NOTHING;
 
-	return ours && provided(handle, name, caller) ? ours : NULL;
+	if (finding == FINDING_US_ONLY)
+		return answer_missing();
+	if (finding == FINDING_OTHER && handle != RTLD_NEXT)
+		return (struct dl_route){NULL, ours};
+	return (struct dl_route){loader, NULL};
 }
 
 struct dl_route dl_route_dlsym(void *handle, const char *name, const void *caller)
 {
-	void *ours;
-
 	if (taken_away(name))
 		return answer_missing();
-	ours = find_substitute(handle, name, caller);
-	if (ours)
-		return (struct dl_route){NULL, ours};
-	return (struct dl_route){(void *)real_dlsym(), NULL};
+	return route(handle, name, caller, (void *)real_dlsym());
 }
 
 struct dl_route dl_route_dlvsym(void *handle, const char *name, const char *version,
@@ -108,12 +120,8 @@ struct dl_route dl_route_dlvsym(void *handle, const char *name, const char *vers
 	if (taken_away(name))
 		return answer_missing();
 	/* Versions matter: only libaio's names mean the same in all of theirs. */
-	if (strncmp(name, "io_", 3) == 0 && real_dlvsym()(handle, name, version)) {
-		void *ours = find_substitute(handle, name, caller);
-
-		if (ours)
-			return (struct dl_route){NULL, ours};
-	}
+	if (strncmp(name, "io_", 3) == 0 && real_dlvsym()(handle, name, version))
+		return route(handle, name, caller, (void *)real_dlvsym());
 	return (struct dl_route){(void *)real_dlvsym(), NULL};
 }
 

@@ -5,6 +5,7 @@
  */
 #include "interpose.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ REAL(posix_memalign)
 REAL(aligned_alloc)
 REAL(memalign)
 REAL(free)
+REAL(malloc_usable_size)
 
 typedef void *map_function(void *start, size_t bytes, int protection, int flags, int fd, off_t at);
 
@@ -88,11 +90,29 @@ EXPORT void *mremap(void *start, size_t old_bytes, size_t new_bytes, int flags, 
 	return real_mremap()(start, old_bytes, new_bytes, flags, target);
 }
 
+/* An allocator of the program's own may bring its free() and not the function that tells sizes. */
+static bool sizes_are_known(void)
+{
+	static _Atomic int known; /* 0: not asked yet */
+	Dl_info freeing, telling;
+	int answer = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (answer)
+		return answer > 0;
+	answer = dladdr((void *)real_free(), &freeing) &&
+				 dladdr((void *)real_malloc_usable_size(), &telling) &&
+				 freeing.dli_fbase == telling.dli_fbase
+			 ? 1
+			 : -1;
+	atomic_store(&known, answer);
+	return answer > 0;
+}
+
 /* errno is left alone, and so must we. */
 EXPORT void free(void *start)
 {
-	if (start && runtime_armed())
-		memory_gone(start, malloc_usable_size(start));
+	if (start && runtime_armed() && !runtime_inside() && sizes_are_known())
+		memory_gone(start, real_malloc_usable_size()(start));
 	real_free()(start);
 }
 

@@ -11,6 +11,7 @@
  *   SWAPFAULT_PUMP=1  fill the ring without being asked, for programs that read it themselves
  *   SWAPFAULT_FOLLOW_EXEC=1  leave all this to programs that this one executes
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -83,7 +84,7 @@ static const char *value_of(enum variable variable)
 	return getenv(variable_names[variable]);
 }
 
-static uint64_t number_of(enum variable variable)
+static uint64_t number_of(enum variable variable, uint64_t largest)
 {
 	const char *text = value_of(variable);
 	char *end;
@@ -94,7 +95,10 @@ static uint64_t number_of(enum variable variable)
 	errno = 0;
 	value = strtoull(text, &end, 0);
 	if (errno || end == text || *end || *text == '-')
-		refuse("%s: '%s' is no number", variable_names[variable], text);
+		refuse("%s: '%s', must be a number", variable_names[variable], text);
+	if (value > largest)
+		refuse("%s: %s, must be at most %llu", variable_names[variable], text,
+		       (unsigned long long)largest);
 	return value;
 }
 
@@ -187,6 +191,17 @@ static const char *find_work_dir(void)
 	return raw_call(SYS_getcwd, path, sizeof(path)) > 0 ? path : NULL;
 }
 
+/* "sector_bytes: 100, must ..." is about SWAPFAULT_SECTOR_BYTES. */
+static __attribute__((noreturn)) void refuse_config(const char *error)
+{
+	char name[64] = "";
+
+	for (size_t i = 0; i < sizeof(name) - 1 && error[i] && error[i] != ':'; i++)
+		name[i] = (char)toupper((unsigned char)error[i]);
+	refuse("SWAPFAULT_%s%s", strcmp(name, "LOG_FD") == 0 ? "LOG" : name,
+	       error + strcspn(error, ":"));
+}
+
 static void begin(void)
 {
 	static const char *const backends[2] = {"kernel", "sim"};
@@ -197,19 +212,20 @@ static void begin(void)
 		.schedule = find_schedule(),
 		.backend = choice_of(VARIABLE_BACKEND, backends) ? SWAPFAULT_BACKEND_SIM
 								  : SWAPFAULT_BACKEND_KERNEL,
-		.seed = number_of(VARIABLE_SEED),
+		.seed = number_of(VARIABLE_SEED, UINT64_MAX),
 		.log_fd = open_log(),
 		.work_dir = find_work_dir(),
-		.sector_bytes = (unsigned)number_of(VARIABLE_SECTOR_BYTES),
-		.memory_align_bytes = (unsigned)number_of(VARIABLE_MEMORY_ALIGN_BYTES),
-		.deadline_ns = number_of(VARIABLE_DEADLINE_NS),
+		.sector_bytes = (unsigned)number_of(VARIABLE_SECTOR_BYTES, UINT32_MAX),
+		.memory_align_bytes =
+			(unsigned)number_of(VARIABLE_MEMORY_ALIGN_BYTES, UINT32_MAX),
+		.deadline_ns = number_of(VARIABLE_DEADLINE_NS, UINT64_MAX),
 	};
 	bool arm_at_open = choice_of(VARIABLE_ARM, arms);
 	bool pump = choice_of(VARIABLE_PUMP, switches);
 	char error[512];
 
 	if (runtime_begin(&config, error, sizeof(error)) < 0)
-		refuse("%s", error);
+		refuse_config(error);
 	if (config.log_fd >= 0)
 		raw_call(SYS_close, config.log_fd);
 	runtime_case.arm_at_open = arm_at_open;

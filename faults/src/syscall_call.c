@@ -10,16 +10,7 @@
 #include "aio_calls.h"
 #include "interpose.h"
 #include "rawcall.h"
-#include "runtime.h"
-
-/* An io_uring is outside our reach: whoever reads the log must know. */
-static void tell_of_uring(void)
-{
-	struct eventlog *log = runtime_staged() ? runtime_log() : NULL;
-
-	if (log)
-		__atomic_store_n(&eventlog_header(log)->uring, 1, __ATOMIC_RELAXED);
-}
+#include "uring.h"
 
 static long make_call(long number, const long a[6])
 {
@@ -40,7 +31,7 @@ static long make_call(long number, const long a[6])
 		return aio_pgetevents((aio_context_t)a[0], a[1], a[2], (struct io_event *)a[3],
 				      (struct timespec *)a[4], (const struct aio_sigset *)a[5]);
 	case SYS_io_uring_setup:
-		tell_of_uring();
+		uring_seen();
 		break;
 	default:
 		break;
