@@ -8,7 +8,7 @@ static struct swapio *handle;
 static struct swapio_pool *pool;
 static unsigned char *buf;
 static swapio_id held;
-static char child_path[100]; /* a file that the parent does not look at */
+static char child_path[320]; /* a file that the parent does not look at */
 
 static int status_of(pid_t child)
 {
