@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prog_calls.c - a victim that makes one call under one of its names, in the current directory, and
- * says what came of it.
+ * prog_calls.c - a victim that makes calls under each of their names, in the current directory, and
+ * says what came of them. What it needs beforehand it does with system calls of its own, which are
+ * no points.
  *
- *   prog_calls list        every name with its point, a line each
- *   prog_calls run NAME    "NAME result errno", the result being 0 or 1 for "it worked" or a count
+ *   prog_calls list          every name with its point, a line each
+ *   prog_calls run [NAME...] all, or those: "NAME result errno same|changed". The result is 0 or 1
+ *                            for "it worked", or a count; changed, when the files are not as before
  */
 #undef _FORTIFY_SOURCE
 #undef _FILE_OFFSET_BITS
@@ -17,8 +19,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "points.h"
 
 #define FILE_BYTES 8192
 #define PART_BYTES 1024
@@ -187,17 +192,58 @@ static int list_calls(void)
 	return 0;
 }
 
-static int make_call(const char *name)
+static void prepare(void)
+{
+	if (fd > 0)
+		syscall(SYS_close, fd);
+	syscall(SYS_unlinkat, AT_FDCWD, "new", 0);
+	syscall(SYS_unlinkat, AT_FDCWD, "renamed", 0);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	memset(data, 'a', sizeof(data));
+	if (fd < 0 || syscall(SYS_pwrite64, fd, data, FILE_BYTES, 0) != FILE_BYTES)
+		abort();
+	memset(data, 'b', sizeof(data));
+}
+
+static int exists(const char *name)
+{
+	return syscall(SYS_faccessat, AT_FDCWD, name, F_OK) == 0;
+}
+
+/* Are the files as prepare() left them? */
+static int is_changed(void)
+{
+	static char now[2 * FILE_BYTES];
+	long file = syscall(SYS_openat, AT_FDCWD, "file", O_RDONLY);
+	long bytes = file < 0 ? -1 : syscall(SYS_pread64, file, now, sizeof(now), 0);
+
+	if (file >= 0)
+		syscall(SYS_close, file);
+	if (bytes != FILE_BYTES || exists("new") || exists("renamed"))
+		return 1;
+	return now[0] != 'a' || memcmp(now, now + 1, FILE_BYTES - 1) != 0;
+}
+
+static void make_call(const struct call *call)
 {
 	long result;
+	int error;
 
+	prepare();
+	errno = 0;
+	result = call->make();
+	error = errno;
+	printf("%s %ld %s %s\n", call->name, result, result < 0 ? errno_name(error) : "0",
+	       is_changed() ? "changed" : "same");
+}
+
+static int make_named(const char *name)
+{
 	for (size_t i = 0; i < CALL_COUNT; i++) {
-		if (strcmp(calls[i].name, name) != 0)
-			continue;
-		errno = 0;
-		result = calls[i].make();
-		printf("%s %ld %d\n", name, result, result < 0 ? errno : 0);
-		return 0;
+		if (strcmp(calls[i].name, name) == 0) {
+			make_call(&calls[i]);
+			return 0;
+		}
 	}
 	fprintf(stderr, "prog_calls: no call %s\n", name);
 	return 2;
@@ -205,16 +251,17 @@ static int make_call(const char *name)
 
 int main(int argc, char **argv)
 {
+	int status = 0;
+
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		return list_calls();
-	if (argc != 3 || strcmp(argv[1], "run") != 0) {
-		fprintf(stderr, "usage: prog_calls list | run NAME\n");
+	if (argc < 2 || strcmp(argv[1], "run") != 0) {
+		fprintf(stderr, "usage: prog_calls list | run [NAME...]\n");
 		return 2;
 	}
-	fd = open("file", O_RDWR);
-	if (fd < 0 && strncmp(argv[2], "open", 4) != 0) {
-		perror("prog_calls: file");
-		return 2;
-	}
-	return make_call(argv[2]);
+	for (size_t i = 0; argc == 2 && i < CALL_COUNT; i++)
+		make_call(&calls[i]);
+	for (int i = 2; i < argc && status == 0; i++)
+		status = make_named(argv[i]);
+	return status;
 }
