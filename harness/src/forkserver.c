@@ -30,8 +30,8 @@ static int command_make(struct command *command, const struct forkserver *server
 	unsigned count = 0;
 
 	if (server->core[0])
-		snprintf(command->preload, sizeof(command->preload), "%s:%s/%s.so", paths->preload,
-			 paths->meta, server->core);
+		snprintf(command->preload, sizeof(command->preload), "%s/%s.so:%s", paths->meta,
+			 server->core, paths->preload);
 	else
 		snprintf(command->preload, sizeof(command->preload), "%s", paths->preload);
 	snprintf(command->socket, sizeof(command->socket), "%d", WORKER_FD);
@@ -63,6 +63,7 @@ static void set_environment(const struct command *command)
 	setenv("ASAN_OPTIONS", text, 1);
 	setenv("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
 	       "glibc.malloc.tcache_count=0", 1);
+	setenv("LD_BIND_NOW", "1", 1); /* once, before the forks */
 	setenv("LD_PRELOAD", command->preload, 1);
 }
 

@@ -38,7 +38,7 @@ static void tell_crash(const struct observation *seen, struct case_result *resul
 			   WTERMSIG(seen->status), strsignal(WTERMSIG(seen->status)), step,
 			   step_of(seen));
 	else
-		result_add(result, "deadline", CLASS_CRASH, "exited with %d in step %u (%s)",
+		result_add(result, "deadline", CLASS_CRASH, "exited with %d in the middle of step %u (%s)",
 			   WEXITSTATUS(seen->status), step, step_of(seen));
 }
 
@@ -55,7 +55,6 @@ void oracle_deadline(const struct observation *seen, struct case_result *result)
 			   "not done after %" PRId64 " ms, in step %u (%s)%s%s",
 			   seen->deadline_ns / 1000000, seen->outcome->last_step + 1,
 			   step_of(seen), seen->story[0] ? ": " : "", seen->story);
-	else if (!WIFEXITED(seen->status) || (WEXITSTATUS(seen->status) &&
-					      !seen->outcome->broken[0]))
+	else if (!seen->outcome->ended && !seen->outcome->broken[0])
 		tell_crash(seen, result);
 }
