@@ -52,7 +52,7 @@ struct fault {
 	char path[SCHEDULE_PATH_BYTES]; /* glob on the path below the work directory; "": any */
 	struct fault_range offset;
 	struct fault_range length;
-	uint64_t ready; /* SCHEDULE_ANY: any. On waits: a state to be made */
+	uint64_t ready; /* a state to be made; SCHEDULE_ANY: not given, which means 0 */
 	uint64_t depth; /* requests in flight on the context, at least */
 	uint64_t ctx;	/* contexts, threads, processes are numbered from 1 in order of creation */
 	uint64_t thread;
@@ -124,8 +124,8 @@ void schedule_reset(struct schedule *schedule);
 void schedule_match(struct schedule *schedule, const struct fault_call *call,
 		    struct firing *ret_firing);
 
-/* Would a ready=N fault (point io_getevents or io_pgetevents) fire at the next such call? Does
- * not count. Used to keep requests back from the kernel beforehand. NULL if none. */
+/* Would a ready=N fault (point io_getevents) fire at the next such call? Does not count; what @call
+ * leaves open may come true. Used to keep requests back from the kernel beforehand. NULL if none. */
 struct fault *schedule_peek_ready(struct schedule *schedule, const struct fault_call *call);
 
 #endif /* SWAPFAULT_SCHEDULE_H */

@@ -37,15 +37,14 @@ static int check_signal(struct scan *scan, const struct draft *draft)
 	return 0;
 }
 
-static int check_wait_error(struct scan *scan, const struct draft *draft)
+/* A call that fails at once, or gives few events, looks at no state. */
+static int check_no_ready(struct scan *scan, const struct draft *draft)
 {
-	const struct fault *fault = &draft->fault;
-
-	if (fault->value != EINTR || fault->ready == SCHEDULE_ANY || fault->ready == 0)
+	if (!draft->condition_at[CONDITION_READY])
 		return 0;
 	return scan_fail(scan, draft->condition_at[CONDITION_READY],
-			 "ready: an interrupted wait with events ready returns them, not EINTR "
-			 "(allowed: ready=0)");
+			 "ready: %s needs no state to be made (allowed with: signal, stop, attach)",
+			 kind_info(draft->fault.kind)->name);
 }
 
 static int check_res(struct scan *scan, const struct draft *draft)
@@ -85,8 +84,8 @@ int draft_check(struct scan *scan, const struct draft *draft)
 	case KIND_io_getevents_signal:
 		return check_signal(scan, draft);
 	case KIND_io_getevents_error:
-	case KIND_io_pgetevents_error:
-		return check_wait_error(scan, draft);
+	case KIND_io_getevents_few:
+		return check_no_ready(scan, draft);
 	case KIND_io_event_res:
 		return check_res(scan, draft);
 	case KIND_io_event_stale:

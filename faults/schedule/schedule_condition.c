@@ -160,7 +160,7 @@ static const struct {
 	[CONDITION_PATH] = {"path", ON_FILE, parse_path},
 	[CONDITION_OFFSET] = {"offset", WITH_OFFSET, parse_offset},
 	[CONDITION_LENGTH] = {"length", WITH_LENGTH, parse_length},
-	[CONDITION_READY] = {"ready", WAITS, parse_ready},
+	[CONDITION_READY] = {"ready", BIT(io_getevents), parse_ready},
 	[CONDITION_DEPTH] = {"depth", ON_CONTEXT, parse_depth},
 	[CONDITION_CTX] = {"ctx", ON_CONTEXT, parse_ctx},
 	[CONDITION_THREAD] = {"thread", ALL_POINTS, parse_thread},

@@ -51,10 +51,13 @@ static enum effect wait_error(const struct fault *fault)
 	return EFFECT_FAILS_ALL;
 }
 
-/* With nothing ready in any wait, no event ever comes; a signal that does not interrupt lets them. */
+/* With nothing ready in any wait, which is what is meant where nothing is said, no event ever comes.
+ * A signal that does not interrupt lets them through. */
 static enum effect wait_interrupted(const struct fault *fault)
 {
-	if (fault->ready != 0 || fault->masked || fault->ignored)
+	bool some_ready = fault->ready != SCHEDULE_ANY && fault->ready > 0;
+
+	if (some_ready || fault->masked || fault->ignored)
 		return EFFECT_TRANSPARENT;
 	return unless_persistent(fault, EFFECT_FAILS_ALL);
 }

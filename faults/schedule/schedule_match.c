@@ -149,21 +149,13 @@ void schedule_match(struct schedule *schedule, const struct fault_call *call,
 	}
 }
 
-/* Both points look at the same wait; one of them at io_pgetevents only. */
-static bool looks_at(const struct fault *fault, const struct fault_call *call)
-{
-	if (fault->point == POINT_io_pgetevents)
-		return call->point == POINT_io_pgetevents || call->call != FAULT_CALL_GETEVENTS;
-	return fault->point == POINT_io_getevents;
-}
-
 struct fault *schedule_peek_ready(struct schedule *schedule, const struct fault_call *call)
 {
 	for (unsigned i = 0; i < schedule->count; i++) {
 		struct fault *fault = &schedule->faults[i];
 		uint64_t next = __atomic_load_n(&fault->seen, __ATOMIC_RELAXED) + 1;
 
-		if (fault->ready == SCHEDULE_ANY || !looks_at(fault, call))
+		if (fault->ready == SCHEDULE_ANY || fault->point != call->point)
 			continue;
 		if (conditions_pass(fault, call, UNKNOWN_PASSES) &&
 		    when_matches(&fault->when, next))

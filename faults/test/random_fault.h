@@ -7,7 +7,6 @@
 #ifndef RANDOM_FAULT_H
 #define RANDOM_FAULT_H
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -201,8 +200,8 @@ static inline void random_repair(struct fault *fault)
 		fault->op = fault->kind == KIND_io_event_stale ? FAULT_OP_READ : FAULT_OP_WRITE;
 	if (fault->kind == KIND_io_event_lost)
 		fault->op = FAULT_OP_WRITE;
-	if (fault->value == EINTR && fault->ready != SCHEDULE_ANY)
-		fault->ready = 0;
+	if (fault->kind == KIND_io_getevents_error || fault->kind == KIND_io_getevents_few)
+		fault->ready = SCHEDULE_ANY;
 	if (fault->kind == KIND_io_event_hold && fault->fd < 0)
 		fault->op = FAULT_OP_READ; /* whether it holds itself cannot be told then */
 }

@@ -87,7 +87,7 @@ static void signals_are_transparent_unless_no_event_can_ever_come(void **state)
 	static const struct effect_case cases[] = {
 		{"io_getevents#1 ready=0 => signal:USR1", EFFECT_TRANSPARENT},
 		{"io_getevents#1 ready=2 => signal:USR1", EFFECT_TRANSPARENT},
-		{"io_getevents => signal:USR1", EFFECT_TRANSPARENT},
+		{"io_getevents => signal:USR1", EFFECT_FAILS_ALL},
 		{"io_getevents ready=2 => signal:USR1", EFFECT_TRANSPARENT},
 		{"io_getevents ready=0 => signal:USR1", EFFECT_FAILS_ALL},
 		{"io_getevents ready=0 => signal:USR1 restart", EFFECT_FAILS_ALL},

@@ -109,7 +109,10 @@ static const struct refusal refusals[] = {
 	{"io_getevents => signal:USR1 maskd", 1, 29, "no option 'maskd' (did you mean masked?",
 	 "masked, ignored, restart"},
 	{"io_getevents => signal:USR1 masked ignored", 1, 36, "one option is all", NULL},
-	{"io_getevents ready=2 => error:EINTR", 1, 14, "returns them, not EINTR", "ready=0"},
+	{"io_getevents ready=2 => error:EINTR", 1, 14, "ready: error needs no state",
+	 "allowed with: signal, stop, attach"},
+	{"io_getevents ready=2 => few:1", 1, 14, "ready: few needs no state", NULL},
+	{"io_pgetevents ready=0 => error", 1, 15, "no such condition 'ready'", NULL},
 	/* numbers */
 	{"io_event => short:0", 1, 19, "short: 0 is out of range", "1 to 2147479552"},
 	{"io_event => short:-1", 1, 19, "short: '-1' is not a number", NULL},

@@ -336,18 +336,6 @@ static void what_is_not_known_yet_may_come_true(void **state)
 	assert_null(peek(FAULT_CALL_ANY));
 }
 
-static void states_of_io_pgetevents_are_seen_unless_the_other_call_waits(void **state)
-{
-	struct fault_call call = call_at(POINT_io_pgetevents);
-
-	(void)state;
-	parse("io_pgetevents#1 ready=0 => error:EINTR");
-	assert_non_null(peek(FAULT_CALL_ANY));
-	assert_non_null(peek(FAULT_CALL_PGETEVENTS));
-	assert_null(peek(FAULT_CALL_GETEVENTS));
-	assert_non_null(schedule_peek_ready(&schedule, &call));
-}
-
 #define THREADS 8
 #define CALLS_OF_EACH 50000
 
@@ -435,7 +423,6 @@ int main(void)
 		cmocka_unit_test(after_a_reset_counting_starts_anew),
 		cmocka_unit_test(looking_ahead_finds_the_state_to_be_made),
 		cmocka_unit_test(what_is_not_known_yet_may_come_true),
-		cmocka_unit_test(states_of_io_pgetevents_are_seen_unless_the_other_call_waits),
 		cmocka_unit_test(many_threads_count_every_call_once),
 		cmocka_unit_test(globs_match_as_in_a_shell_but_for_slashes),
 	};
