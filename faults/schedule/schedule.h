@@ -124,8 +124,4 @@ void schedule_reset(struct schedule *schedule);
 void schedule_match(struct schedule *schedule, const struct fault_call *call,
 		    struct firing *ret_firing);
 
-/* Would a ready=N fault (point io_getevents) fire at the next such call? Does not count; what @call
- * leaves open may come true. Used to keep requests back from the kernel beforehand. NULL if none. */
-struct fault *schedule_peek_ready(struct schedule *schedule, const struct fault_call *call);
-
 #endif /* SWAPFAULT_SCHEDULE_H */

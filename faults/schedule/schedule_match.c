@@ -12,14 +12,9 @@ bool when_matches(const struct fault_when *when, uint64_t number)
 	       (number - when->first) % when->step == 0;
 }
 
-/* Whether something that the caller did not tell passes: no when counting, yes when looking ahead. */
-enum unknown { UNKNOWN_FAILS, UNKNOWN_PASSES };
-
-static bool number_passes(uint64_t wanted, uint64_t actual, enum unknown unknown)
+static bool number_passes(uint64_t wanted, uint64_t actual)
 {
-	if (wanted == SCHEDULE_ANY)
-		return true;
-	return actual == SCHEDULE_ANY ? unknown == UNKNOWN_PASSES : actual == wanted;
+	return wanted == SCHEDULE_ANY || actual == wanted;
 }
 
 static bool is_whole(const struct fault_range *range)
@@ -61,30 +56,18 @@ static bool file_passes(const struct fault *fault, const struct fault_call *call
 	return !fault->path[0] || (call->path && glob_matches(fault->path, call->path));
 }
 
-static bool depth_passes(const struct fault *fault, const struct fault_call *call,
-			 enum unknown unknown)
+static bool depth_passes(const struct fault *fault, const struct fault_call *call)
 {
-	if (fault->depth == SCHEDULE_ANY)
-		return true;
-	return call->depth == SCHEDULE_ANY ? unknown == UNKNOWN_PASSES
-					   : call->depth >= fault->depth;
+	return fault->depth == SCHEDULE_ANY ||
+	       (call->depth != SCHEDULE_ANY && call->depth >= fault->depth);
 }
 
-static bool call_passes(const struct fault *fault, const struct fault_call *call,
-			enum unknown unknown)
+/* What the caller does not know is SCHEDULE_ANY, and no condition on it is fulfilled. */
+static bool conditions_pass(const struct fault *fault, const struct fault_call *call)
 {
-	if (fault->call == FAULT_CALL_ANY || fault->call == call->call)
-		return true;
-	return call->call == FAULT_CALL_ANY && unknown == UNKNOWN_PASSES;
-}
-
-static bool conditions_pass(const struct fault *fault, const struct fault_call *call,
-			    enum unknown unknown)
-{
-	return number_passes(fault->ctx, call->ctx, unknown) &&
-	       number_passes(fault->thread, call->thread, unknown) &&
-	       number_passes(fault->proc, call->proc, unknown) &&
-	       call_passes(fault, call, unknown) && depth_passes(fault, call, unknown) &&
+	return number_passes(fault->ctx, call->ctx) && number_passes(fault->thread, call->thread) &&
+	       number_passes(fault->proc, call->proc) && depth_passes(fault, call) &&
+	       (fault->call == FAULT_CALL_ANY || fault->call == call->call) &&
 	       file_passes(fault, call) && offset_passes(fault, call) &&
 	       length_passes(fault, call);
 }
@@ -137,7 +120,7 @@ void schedule_match(struct schedule *schedule, const struct fault_call *call,
 	for (unsigned i = 0; i < schedule->count; i++) {
 		struct fault *fault = &schedule->faults[i];
 
-		if (fault->point != call->point || !conditions_pass(fault, call, UNKNOWN_FAILS))
+		if (fault->point != call->point || !conditions_pass(fault, call))
 			continue;
 		if (!when_matches(&fault->when, count(fault, call)))
 			continue;
@@ -147,19 +130,4 @@ void schedule_match(struct schedule *schedule, const struct fault_call *call,
 		__atomic_add_fetch(&fault->fired, 1, __ATOMIC_RELAXED);
 		ret_firing->faults[ret_firing->count++] = fault;
 	}
-}
-
-struct fault *schedule_peek_ready(struct schedule *schedule, const struct fault_call *call)
-{
-	for (unsigned i = 0; i < schedule->count; i++) {
-		struct fault *fault = &schedule->faults[i];
-		uint64_t next = __atomic_load_n(&fault->seen, __ATOMIC_RELAXED) + 1;
-
-		if (fault->ready == SCHEDULE_ANY || fault->point != call->point)
-			continue;
-		if (conditions_pass(fault, call, UNKNOWN_PASSES) &&
-		    when_matches(&fault->when, next))
-			return fault;
-	}
-	return NULL;
 }

@@ -44,7 +44,7 @@ bool runtime_sim(void);		       /* the back end is sim */
 uint64_t runtime_seed(void);
 const struct swapfault_config *runtime_config(void); /* valid once staged */
 struct eventlog *runtime_log(void);    /* NULL without a log */
-struct schedule *runtime_schedule(void); /* for schedule_peek_ready(); count 0 without one */
+struct schedule *runtime_schedule(void); /* count 0 without one */
 unsigned runtime_thread_number(void);  /* from 1, in order of first call */
 unsigned runtime_process_number(void); /* from 1, in order of fork */
 

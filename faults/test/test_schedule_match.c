@@ -301,41 +301,6 @@ static void after_a_reset_counting_starts_anew(void **state)
 	assert_int_equal(schedule.faults[0].fired, 0);
 }
 
-static struct fault *peek(enum fault_call_name name)
-{
-	struct fault_call call = call_at(POINT_io_getevents);
-
-	call.call = name;
-	return schedule_peek_ready(&schedule, &call);
-}
-
-static void looking_ahead_finds_the_state_to_be_made(void **state)
-{
-	struct fault_call wait = call_at(POINT_io_getevents);
-
-	(void)state;
-	parse("io_getevents#1 => few:1; io_getevents#2 ready=2 => signal:USR1");
-	assert_null(peek(FAULT_CALL_ANY));
-	assert_int_equal(fires(&wait), 1);
-	assert_ptr_equal(peek(FAULT_CALL_ANY), &schedule.faults[1]);
-	assert_ptr_equal(peek(FAULT_CALL_ANY), &schedule.faults[1]);
-	assert_int_equal(schedule.faults[1].seen, 1);
-	assert_int_equal(fires(&wait), 1);
-	assert_null(peek(FAULT_CALL_ANY));
-}
-
-/* Before the wait nobody knows which call it will be, and by which thread. */
-static void what_is_not_known_yet_may_come_true(void **state)
-{
-	(void)state;
-	parse("io_getevents#1 ready=2 call=io_getevents thread=1 depth=9 => signal:USR1");
-	assert_non_null(peek(FAULT_CALL_ANY));
-	assert_non_null(peek(FAULT_CALL_GETEVENTS));
-	assert_null(peek(FAULT_CALL_PGETEVENTS));
-	parse("io_getevents#1 ready=2 thread=2 => signal:USR1");
-	assert_null(peek(FAULT_CALL_ANY));
-}
-
 #define THREADS 8
 #define CALLS_OF_EACH 50000
 
@@ -421,8 +386,6 @@ int main(void)
 		cmocka_unit_test(several_faults_fire_in_schedule_order),
 		cmocka_unit_test(a_ninth_fault_on_one_call_does_not_fire),
 		cmocka_unit_test(after_a_reset_counting_starts_anew),
-		cmocka_unit_test(looking_ahead_finds_the_state_to_be_made),
-		cmocka_unit_test(what_is_not_known_yet_may_come_true),
 		cmocka_unit_test(many_threads_count_every_call_once),
 		cmocka_unit_test(globs_match_as_in_a_shell_but_for_slashes),
 	};
