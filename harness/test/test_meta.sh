@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_meta.sh - the harness against cores and cases that are wrong on purpose: each must come to the
+# verdict and class that its scenario demands under `meta:`, in sim and on the host. And a failure's
+# reproduction line, pasted into a shell, must fail the same way.
+set -eu
+
+program=$BUILD/bin/swaptorture
+log=$TMPDIR/meta.ndjson
+failed=0
+checked=0
+
+fail() {
+	echo "FAIL: $*"
+	failed=1
+}
+
+# field NAME LINE: the value of a text member of one NDJSON line.
+field() {
+	printf '%s\n' "$2" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'
+}
+
+# wanted KEY FILE: what `meta: {verdict: V, class: C}` says.
+wanted() {
+	sed -n 's/^meta:.*[{ ]'"$1"': *\([a-z]*\).*/\1/p' "$2"
+}
+
+check_case() {
+	line=$1
+	scenario=$(field scenario "$line")
+	verdict=$(field verdict "$line")
+	class=$(printf '%s\n' "$line" | sed 's/"findings":.*//' |
+		sed -n 's/.*"class":"\([^"]*\)".*/\1/p')
+	want_verdict=$(wanted verdict "$scenario")
+	want_class=$(wanted class "$scenario")
+	checked=$((checked + 1))
+	if [ "$verdict" != "$want_verdict" ] || [ "$class" != "${want_class:-none}" ]; then
+		fail "$(field name "$line"): $verdict $class, must be $want_verdict ${want_class:-}"
+	fi
+}
+
+cd "$SRC"
+status=0
+timeout 120 "$program" run scenarios/meta --target sim,host --work-dir "$TMPDIR" \
+	--report "ndjson:$log" >"$TMPDIR/out" 2>&1 || status=$?
+[ "$status" -eq 1 ] || fail "the run ended with status $status, must be 1"
+
+grep '"type":"case"' "$log" >"$TMPDIR/cases"
+while IFS= read -r line; do
+	check_case "$line"
+done <"$TMPDIR/cases"
+files=$(find scenarios/meta -name '*.yaml' | wc -l)
+[ "$checked" -eq $((2 * files)) ] || fail "$checked cases of $files scenarios on two targets"
+
+# The line that reproduces a failure, as a user would paste it.
+for target in sim host; do
+	line=$(grep '"name":"meta/success-on-error' "$TMPDIR/cases" | grep "@$target")
+	repro=$(field repro "$line")
+	status=0
+	timeout 60 sh -c "$repro --work-dir $TMPDIR --report ndjson:$TMPDIR/again" \
+		>"$TMPDIR/out" 2>&1 || status=$?
+	[ "$status" -eq 1 ] || fail "reproduced with status $status: $repro"
+	again=$(grep '"type":"case"' "$TMPDIR/again")
+	[ "$(field reason "$again")" = "$(field reason "$line")" ] ||
+		fail "reproduced otherwise: $(field reason "$again")"
+done
+
+[ "$failed" -eq 0 ] && echo "$checked meta cases came out as they must"
+exit "$failed"
