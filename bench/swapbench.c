@@ -149,28 +149,31 @@ static int measure(struct bench *bench, int fd)
 	return ret;
 }
 
+static unsigned shift_of(char suffix)
+{
+	switch (suffix) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
 static uint64_t bytes_of(const char *text)
 {
 	char *end;
 	uint64_t value = strtoull(text, &end, 10);
+	unsigned shift = shift_of(*end);
 
-	switch (*end) {
-	case 'G':
-		value <<= 10; /* fall through */
-	case 'M':
-		value <<= 10; /* fall through */
-	case 'K':
-		value <<= 10;
-		end++;
-		break;
-	default:
-		break;
-	}
-	if (*end || !value) {
+	if (!value || end[shift != 0]) {
 		fail(text, "is no size: a number above 0 with K, M or G is");
 		exit(2);
 	}
-	return value;
+	return value << shift;
 }
 
 static const struct option long_options[] = {
