@@ -33,6 +33,9 @@ static void make_file(int fd, const uint8_t *data, size_t size)
 	write_all(fd, data, header, 0);
 	if (size && data[0] & 1)
 		write_all(fd, &valid, offsetof(struct eventlog_header, segments), 0);
+	if (size && data[0] & 2) /* not only heads in the thousands of millions */
+		write_all(fd, &valid.overflow, sizeof(valid.overflow),
+			  offsetof(struct eventlog_header, head) + 2);
 	if (size > header)
 		write_all(fd, data + header, size - header, EVENTLOG_HEADER_BYTES);
 	if (size > 1)
