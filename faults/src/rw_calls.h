@@ -24,11 +24,11 @@ struct rw {
 	int flags; /* RWF_* */
 };
 
-/* Is it a transfer from or to a file below the work directory, in a case that has begun? All
- * others go straight on. */
+/* Is it a transfer from or to a file below the work directory, that faults or sim have to do with?
+ * All others go straight on. */
 static inline bool rw_is_ours(int fd)
 {
-	return runtime_staged() && !runtime_inside() && files_path(fd);
+	return (runtime_armed() || runtime_sim()) && !runtime_inside() && files_path(fd);
 }
 
 /* What the call answers, -1 with errno; faults applied, logged. */
