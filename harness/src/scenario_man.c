@@ -2,10 +2,13 @@
 /*
  * scenario_man.c - the table of keys as mdoc lists, the heart of swaptorture-scenario(5).
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "scenario_json.h"
 #include "scenario_schema.h"
+
+#define LINE_BYTES 78
 
 static const char *type_name(const struct scenario_key *key)
 {
@@ -54,10 +57,39 @@ static void print_range(FILE *stream, const struct scenario_key *key)
 					  : "");
 }
 
+/* The source of a page has short lines; a line must not begin with a full stop. */
+static void print_wrapped(FILE *stream, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (column && column + 1 + length > LINE_BYTES) {
+			fputc('\n', stream);
+			column = 0;
+		}
+		column += (size_t)fprintf(stream, "%s%.*s", column ? " " : "", (int)length, text);
+		text += length;
+		text += strspn(text, " ");
+	}
+	fputc('\n', stream);
+}
+
 static void print_doc(FILE *stream, const char *doc)
 {
-	fputc(doc[0] >= 'a' && doc[0] <= 'z' ? doc[0] - 'a' + 'A' : doc[0], stream);
-	fprintf(stream, "%s.\n", doc + 1);
+	char text[256];
+
+	snprintf(text, sizeof(text), "%c%s.", toupper((unsigned char)doc[0]), doc + 1);
+	print_wrapped(stream, text);
+}
+
+static void print_allowed(FILE *stream, const char *allowed)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "Allowed: %s.", allowed);
+	print_wrapped(stream, text);
 }
 
 static void print_key(FILE *stream, const struct scenario_key *key)
@@ -71,7 +103,7 @@ static void print_key(FILE *stream, const struct scenario_key *key)
 	else
 		print_range(stream, key);
 	if (key->allowed)
-		fprintf(stream, "Allowed: %s.\n", key->allowed);
+		print_allowed(stream, key->allowed);
 	if (key->required)
 		fputs("Required.\n", stream);
 	if (key->fallback)

@@ -32,8 +32,9 @@ static const char *const files[][2] = {
 				 "  swap.tensors.0.numel: [511, 512]\n"},
 	{"group/future.yaml", "title: t\ntargets: nvme\n" SWAP},
 	{"group/needs-more.yaml", "title: t\nneeds: [memory-999999G]\n" SWAP},
-	{"group/errs-by-itself.yaml", "title: t\nswap:\n  tensors: [{name: a, numel: 100}]\n"
-				      "  steps: [swap-in]\nexpect: {result: refused, error: ENOENT}\n"},
+	{"group/errs-by-itself.yaml",
+	 "title: t\nswap:\n  tensors: [{name: a, numel: 100}]\n"
+	 "  steps: [swap-in]\nexpect: {result: refused, error: ENOENT}\n"},
 	{"group/.hidden.yaml", "no scenario"},
 	{"group/notes.txt", "no scenario"},
 	{"meta/must-fail.yaml", "title: t\ntargets: sim\n" SWAP},
@@ -182,8 +183,8 @@ static void cells_are_chosen_by_key_and_value(void **state)
 static void faults_of_the_command_line_replace_those_of_the_scenario(void **state)
 {
 	const char *faults[] = {"io_getevents#1 ready=0 => signal:USR1", "io_event#2 => res:EIO"};
-	struct plan_options options = {.faults = faults, .faults_count = 2,
-				       .targets = 1u << TARGET_SIM};
+	struct plan_options options = {
+		.faults = faults, .faults_count = 2, .targets = 1u << TARGET_SIM};
 	struct plan *plan = good_plan("group/two-keys.yaml", options);
 
 	(void)state;
@@ -238,7 +239,8 @@ static void directories_are_searched_and_meta_only_when_named(void **state)
 
 static void a_file_that_is_named_twice_is_one_scenario(void **state)
 {
-	char *path = path_of("meta/must-fail.yaml"), *other = path_of("group/../meta/must-fail.yaml");
+	char *path = path_of("meta/must-fail.yaml"),
+	     *other = path_of("group/../meta/must-fail.yaml");
 	const char *paths[] = {path, other, path};
 	struct plan_options options = {.paths = paths, .paths_count = 3, .seed = 1};
 	struct plan *plan = NULL;
@@ -278,8 +280,8 @@ static void split_by_shell(const char *line, char words[24][256], unsigned *ret_
 
 static void the_repro_line_survives_a_shell_and_plans_the_same_case(void **state)
 {
-	struct plan_options options = {.program = "./my tools/it's", .seed = 77,
-				       .repro_extra = "--under memcheck"};
+	struct plan_options options = {
+		.program = "./my tools/it's", .seed = 77, .repro_extra = "--under memcheck"};
 	struct plan *plan = good_plan("group/two-keys.yaml", options);
 
 	(void)state;
@@ -311,8 +313,10 @@ static void the_repro_line_survives_a_shell_and_plans_the_same_case(void **state
 static void names_of_scenarios_are_group_and_file(void **state)
 {
 	static const char *const names[][2] = {
-		{"scenarios/signal/two.yaml", "signal/two"}, {"two.yaml", "two"},
-		{"/a/b/c.yaml", "b/c"},			     {"./x.yaml", "./x"},
+		{"scenarios/signal/two.yaml", "signal/two"},
+		{"two.yaml", "two"},
+		{"/a/b/c.yaml", "b/c"},
+		{"./x.yaml", "./x"},
 		{"signal/odd", "signal/odd"},
 	};
 	char text[64];
