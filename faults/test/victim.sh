@@ -27,7 +27,7 @@ victim() {
 	rm -f "$LOG"
 	timeout -k 1 60 env LD_PRELOAD="$PRELOAD" SWAPFAULT_LOG="$LOG" SWAPFAULT_WORK_DIR="$WORK" \
 		SWAPFAULT_BACKEND="$backend" SWAPFAULT_SCHEDULE="$schedule" \
-		SWAPFAULT_SEED="${SEED:-1}" "$@" > "$OUT" 2>&1
+		SWAPFAULT_SEED="${SEED:-1}" SWAPFAULT_PUMP="${PUMP:-0}" "$@" > "$OUT" 2>&1
 }
 
 records() {
