@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Linux 6.1 put these into a struct statx that always was 256 bytes; older headers lack the names. */
+/* Linux 6.1 put these into a struct statx of always 256 bytes; older headers lack the names. */
 #define WANT_DIOALIGN 0x2000u
 #define DIO_MEM_ALIGN_AT 152
 #define DIO_OFFSET_ALIGN_AT 156

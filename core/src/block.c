@@ -94,7 +94,8 @@ static enum block_next start_leg(struct block *block, enum block_stage stage, co
 	return BLOCK_SUBMIT;
 }
 
-static enum block_next end_with(struct block *block, int error, enum swapio_cause cause, int64_t raw)
+static enum block_next end_with(struct block *block, int error, enum swapio_cause cause,
+				int64_t raw)
 {
 	swapioi_block_fail(block, error, cause, raw);
 	return BLOCK_ENDED;
@@ -144,7 +145,8 @@ static enum block_next start_tail_read(struct block *block)
 {
 	uint64_t at = block->last - block->file->align.offset;
 
-	if (!shares_tail(block) || at >= block->old_size || (shares_head(block) && at == block->first))
+	if (!shares_tail(block) || at >= block->old_size ||
+	    (shares_head(block) && at == block->first))
 		return start_move(block);
 	return start_sector_read(block, BLOCK_RMW_TAIL, at);
 }
@@ -239,9 +241,9 @@ static int deliver(struct block *block)
 
 	if (!block->bounce || is_write(block) || to == block->start)
 		return 0;
-	return block->queue->handle->accel->copy_from_host(block->mem,
-							   block->slot + (block->start - block->first),
-							   (size_t)(to - block->start));
+	return block->queue->handle->accel->copy_from_host(
+		block->mem, block->slot + (block->start - block->first),
+		(size_t)(to - block->start));
 }
 
 static int set_size(int fd, uint64_t size_bytes)
@@ -271,7 +273,8 @@ static void cut_failed_padding(struct block *block, uint64_t to)
 		set_size(file->fd, keep);
 }
 
-static void set_end(struct block *block, uint64_t to, int error, enum swapio_cause cause, int64_t raw)
+static void set_end(struct block *block, uint64_t to, int error, enum swapio_cause cause,
+		    int64_t raw)
 {
 	block->end_state = (struct block_end){
 		.start = block->start,

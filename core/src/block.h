@@ -53,13 +53,13 @@ struct block {
 	bool bounce;
 	bool in_flight;
 
-	uint64_t start, end;   /* the caller's bytes in the file */
-	char *mem;	       /* the caller's memory of start */
-	uint64_t first, last;  /* the same in whole sectors */
-	uint64_t new_size;     /* the file's, after a tail that had to be padded; 0: leave it alone */
-	uint64_t old_size;     /* the file's, before that */
-	bool wrote;	       /* a padded write was started */
-	char *slot;	       /* NULL: none */
+	uint64_t start, end;  /* the caller's bytes in the file */
+	char *mem;	      /* the caller's memory of start */
+	uint64_t first, last; /* the same in whole sectors */
+	uint64_t new_size; /* the file's, after a tail that had to be padded; 0: leave it alone */
+	uint64_t old_size; /* the file's, before that */
+	bool wrote;	   /* a padded write was started */
+	char *slot;	   /* NULL: none */
 	struct range_lock lock;
 	struct leg leg;
 	struct engine_io io;
@@ -76,7 +76,8 @@ enum block_next swapioi_block_go(struct block *block);
 enum block_next swapioi_block_complete(struct block *block, int64_t result);
 
 /* The kernel did not take it, or nobody wants it any more (-ECANCELED, cause NONE). */
-void swapioi_block_fail(struct block *block, int error, enum swapio_cause cause, int64_t raw_status);
+void swapioi_block_fail(struct block *block, int error, enum swapio_cause cause,
+			int64_t raw_status);
 
 /* The kernel is done with it and will never say how it went. */
 void swapioi_block_lose(struct block *block, int error);

@@ -35,7 +35,8 @@ int swapio_buffer_alloc(struct swapio *handle, size_t length_bytes, unsigned fla
 	}
 	if (pinned && !buffer->slab.locked)
 		swapioi_log(&handle->log, SWAPIO_LOG_WARNING,
-			    "buffer: %zu bytes are not locked in memory (RLIMIT_MEMLOCK)", length_bytes);
+			    "buffer: %zu bytes are not locked in memory (RLIMIT_MEMLOCK)",
+			    length_bytes);
 	*ret_buf = buffer->slab.mem;
 	pthread_mutex_lock(&handle->lock);
 	list_append(&handle->buffers, &buffer->link);
@@ -45,7 +46,8 @@ int swapio_buffer_alloc(struct swapio *handle, size_t length_bytes, unsigned fla
 
 static struct buffer *find_buffer(struct swapio *handle, const void *buf)
 {
-	for (struct list *link = handle->buffers.next; link != &handle->buffers; link = link->next) {
+	for (struct list *link = handle->buffers.next; link != &handle->buffers;
+	     link = link->next) {
 		struct buffer *buffer = list_entry(link, struct buffer, link);
 
 		if (buffer->slab.mem == buf)

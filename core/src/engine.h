@@ -16,7 +16,7 @@
 
 struct engine;
 
-/* One transfer of contiguous memory. @index names it within its queue, below the count of create. */
+/* One transfer of contiguous memory; @index, below the count of create, names it. */
 struct engine_io {
 	unsigned index;
 	int fd;

@@ -14,16 +14,17 @@
 #include "deadline.h"
 #include "engine.h"
 
-typedef int pgetevents_fn(io_context_t, long, long, struct io_event *, struct timespec *, sigset_t *);
+typedef int pgetevents_fn(io_context_t, long, long, struct io_event *, struct timespec *,
+			  sigset_t *);
 
 struct engine {
 	io_context_t context;
 	unsigned depth;
-	_Atomic int wait_call;	    /* enum swapio_wait_call */
-	pgetevents_fn *pgetevents;  /* NULL: this libaio has none */
-	struct io_event *events;    /* [depth] */
-	struct iocb **batch;	    /* [depth] */
-	struct iocb *iocbs;	    /* [count]: they live as long as their transfers */
+	_Atomic int wait_call;	   /* enum swapio_wait_call */
+	pgetevents_fn *pgetevents; /* NULL: this libaio has none */
+	struct io_event *events;   /* [depth] */
+	struct iocb **batch;	   /* [depth] */
+	struct iocb *iocbs;	   /* [count]: they live as long as their transfers */
 };
 
 /*
@@ -67,7 +68,8 @@ static int aio_create(unsigned depth, unsigned count, struct engine **ret_engine
 	if (!engine->events || !engine->batch || !engine->iocbs)
 		goto fail;
 	engine->pgetevents = find_pgetevents();
-	engine->wait_call = engine->pgetevents ? SWAPIO_WAIT_IO_PGETEVENTS : SWAPIO_WAIT_IO_GETEVENTS;
+	engine->wait_call =
+		engine->pgetevents ? SWAPIO_WAIT_IO_PGETEVENTS : SWAPIO_WAIT_IO_GETEVENTS;
 	ret = io_setup((int)depth, &engine->context);
 	if (ret < 0)
 		goto fail;
@@ -83,7 +85,8 @@ static struct iocb *fill_iocb(struct engine *engine, const struct engine_io *io)
 	struct iocb *iocb = &engine->iocbs[io->index];
 
 	if (io->write)
-		io_prep_pwrite(iocb, io->fd, io->mem, io->length_bytes, (long long)io->offset_bytes);
+		io_prep_pwrite(iocb, io->fd, io->mem, io->length_bytes,
+			       (long long)io->offset_bytes);
 	else
 		io_prep_pread(iocb, io->fd, io->mem, io->length_bytes, (long long)io->offset_bytes);
 	iocb->data = (void *)io->cookie;

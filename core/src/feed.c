@@ -185,7 +185,8 @@ static void submit_batches(struct queue *queue)
 /* While the device is busy a few blocks may wait for more to come: fewer system calls. */
 static bool better_wait_for_more(const struct queue *queue)
 {
-	return !queue->handle->options.single_submit && queue->in_flight >= (queue->depth + 1) / 2 &&
+	return !queue->handle->options.single_submit &&
+	       queue->in_flight >= (queue->depth + 1) / 2 &&
 	       queue->to_submit_count < queue->depth / 4;
 }
 
@@ -199,7 +200,8 @@ void swapioi_queue_feed(struct queue *queue, bool keep_back)
 
 void swapioi_queue_back_off(const struct queue *queue, int64_t deadline_ns)
 {
-	unsigned doublings = queue->refusals < BACKOFF_DOUBLINGS ? queue->refusals : BACKOFF_DOUBLINGS;
+	unsigned doublings =
+		queue->refusals < BACKOFF_DOUBLINGS ? queue->refusals : BACKOFF_DOUBLINGS;
 	int64_t pause_ns = BACKOFF_FIRST_NS << doublings, left_ns = left_until(deadline_ns);
 	struct timespec pause = timespec_of(pause_ns < left_ns ? pause_ns : left_ns);
 

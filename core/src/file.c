@@ -111,7 +111,8 @@ static int look_at_descriptor(struct file *file, const struct swapio_io *io,
 	return swapioi_file_check_access(file, io->op, error);
 }
 
-int swapioi_file_check_access(const struct file *file, enum swapio_op op, struct swapio_error *error)
+int swapioi_file_check_access(const struct file *file, enum swapio_op op,
+			      struct swapio_error *error)
 {
 	if (op == SWAPIO_READ ? file->readable : file->writable)
 		return 0;
@@ -135,9 +136,10 @@ static int drop_direct(struct file *file, const struct swapio_io *io, enum swapi
 	int flags = fcntl(file->fd, F_GETFL);
 
 	if (policy == SWAPIO_DIRECT_REQUIRE)
-		return swapioi_error(error, -EOPNOTSUPP,
-				     "%s: statx says that it has no direct I/O, and direct is REQUIRE",
-				     io->path);
+		return swapioi_error(
+			error, -EOPNOTSUPP,
+			"%s: statx says that it has no direct I/O, and direct is REQUIRE",
+			io->path);
 	if (flags < 0 || fcntl(file->fd, F_SETFL, flags & ~O_DIRECT) < 0)
 		return fail(io, -errno, "clear O_DIRECT", error);
 	file->direct = false;
@@ -224,8 +226,9 @@ int swapioi_file_check_rmw(const struct file *file, uint64_t start, uint64_t end
 {
 	if (file->read_fd >= 0 || !shares_sectors(file, start, end))
 		return 0;
-	return swapioi_error(error, -EBADF,
-			     "descriptor %d is write-only and cannot be opened for reading, but the "
-			     "range is no multiple of %u bytes, so a sector must be read first",
-			     file->fd, file->align.offset);
+	return swapioi_error(
+		error, -EBADF,
+		"descriptor %d is write-only and cannot be opened for reading, but the "
+		"range is no multiple of %u bytes, so a sector must be read first",
+		file->fd, file->align.offset);
 }

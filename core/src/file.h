@@ -11,10 +11,10 @@
 #include "swapio/io.h"
 
 struct file {
-	struct list link;   /* free, or by descriptor; under the handle's lock */
-	unsigned users;     /* requests; under the handle's lock */
-	int fd, read_fd;    /* read_fd: for the pre-reads of writes; -1 if there is none */
-	bool owned;	    /* opened here, closed here */
+	struct list link; /* free, or by descriptor; under the handle's lock */
+	unsigned users;	  /* requests; under the handle's lock */
+	int fd, read_fd;  /* read_fd: for the pre-reads of writes; -1 if there is none */
+	bool owned;	  /* opened here, closed here */
 	bool direct;
 	bool readable, writable;
 	bool block_device;
@@ -34,7 +34,8 @@ int swapioi_file_open(struct file *file, const struct swapio_io *io, enum swapio
 void swapioi_file_close(struct file *file);
 
 /* May the descriptor be used for @op? 0 or -EBADF. */
-int swapioi_file_check_access(const struct file *file, enum swapio_op op, struct swapio_error *error);
+int swapioi_file_check_access(const struct file *file, enum swapio_op op,
+			      struct swapio_error *error);
 
 /*
  * A write of [start, end) may have to read sectors that it shares: can it? 0, or -EBADF if the

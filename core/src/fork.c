@@ -45,7 +45,8 @@ static void after_fork_child(void)
 static void prepare_process(void)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *mem = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *mem =
+		mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	if (mem == MAP_FAILED)
@@ -70,7 +71,8 @@ uint64_t swapioi_fork_epoch(void)
 
 bool swapioi_fork_passed(uint64_t epoch)
 {
-	uint64_t current = page ? atomic_load_explicit(page, memory_order_relaxed) : (uint64_t)getpid();
+	uint64_t current =
+		page ? atomic_load_explicit(page, memory_order_relaxed) : (uint64_t)getpid();
 
 	return current != epoch;
 }

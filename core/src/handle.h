@@ -34,13 +34,13 @@ struct swapio {
 	pthread_cond_t done; /* for callers: a request ended, or nobody drives */
 
 	/* Under the lock. */
-	struct request *requests;     /* [requests_max], those below requests_used ever touched */
-	struct file *files;	      /* likewise */
+	struct request *requests; /* [requests_max], those below requests_used ever touched */
+	struct file *files;	  /* likewise */
 	unsigned requests_used, files_used;
 	struct list free_requests, free_files;
-	struct list ready;	      /* requests with blocks to cut, first come first served */
-	struct list done_requests;    /* in order of completion */
-	struct list fds[FD_BUCKETS];  /* borrowed descriptors in use, so that each is asked once */
+	struct list ready;	     /* requests with blocks to cut, first come first served */
+	struct list done_requests;   /* in order of completion */
+	struct list fds[FD_BUCKETS]; /* borrowed descriptors in use, so that each is asked once */
 	unsigned pending, active, done_count;
 	uint64_t requests_accepted;
 	struct list buffers; /* of struct buffer, see buffer.c */
@@ -53,6 +53,11 @@ struct swapio {
 int swapioi_open_with(const struct swapio_options *options, const struct accel_ops *accel,
 		      const struct engine_ops *engine_ops, struct swapio_error *error,
 		      struct swapio **ret_handle);
+
+/* Parts of opening, undone by whoever ends a handle (open.c). */
+void swapioi_queues_fini(struct swapio *handle, unsigned count);
+void swapioi_locks_fini(struct swapio *handle);
+void swapioi_handle_free(struct swapio *handle);
 
 /* request pool and descriptors, all with the handle locked (table.c) */
 struct request *swapioi_request_reserve(struct swapio *handle);

@@ -69,14 +69,15 @@ int swapioi_options_check(const struct swapio_options *options, struct swapio_er
 	if (check_ranges(options, error) < 0)
 		return -EINVAL;
 	if (options->block_bytes % BLOCK_BYTES_MIN)
-		return swapioi_error(error, -EINVAL,
-				     "block_bytes is %zu, allowed: a multiple of %zu from %zu to %zu",
-				     options->block_bytes, BLOCK_BYTES_MIN, BLOCK_BYTES_MIN,
-				     BLOCK_BYTES_MAX);
+		return swapioi_error(
+			error, -EINVAL,
+			"block_bytes is %zu, allowed: a multiple of %zu from %zu to %zu",
+			options->block_bytes, BLOCK_BYTES_MIN, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
 	if (alignment & (alignment - 1))
-		return swapioi_error(error, -EINVAL,
-				     "alignment_bytes is %zu, allowed: 0 (the page size) or a power "
-				     "of two from 1 to %zu",
-				     alignment, ALIGNMENT_BYTES_MAX);
+		return swapioi_error(
+			error, -EINVAL,
+			"alignment_bytes is %zu, allowed: 0 (the page size) or a power "
+			"of two from 1 to %zu",
+			alignment, ALIGNMENT_BYTES_MAX);
 	return 0;
 }

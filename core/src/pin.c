@@ -46,7 +46,8 @@ bool swapioi_pin_contains(const void *ptr, size_t length_bytes)
 		return false;
 	pthread_mutex_lock(&lock);
 	for (struct list *link = ranges.next; link != &ranges && !found; link = link->next)
-		found = covers(list_entry(link, struct pin_range, link), (uintptr_t)ptr, length_bytes);
+		found = covers(list_entry(link, struct pin_range, link), (uintptr_t)ptr,
+			       length_bytes);
 	pthread_mutex_unlock(&lock);
 	return found;
 }

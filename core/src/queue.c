@@ -21,7 +21,7 @@
 #define SLICE_PARKED_NS (2 * NS_PER_MS)
 #define SLICE_FULL_NS (200 * NS_PER_MS)
 
-_Static_assert(QUEUE_DEPTH_MAX * BLOCKS_PER_DEPTH <= 1u << COOKIE_INDEX_BITS,
+_Static_assert(QUEUE_DEPTH_MAX *BLOCKS_PER_DEPTH <= 1u << COOKIE_INDEX_BITS,
 	       "a cookie can name every block");
 
 static void blocks_init(struct queue *queue)

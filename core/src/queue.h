@@ -22,9 +22,9 @@ struct queue_stats {
 
 struct queue {
 	struct swapio *handle;
-	struct engine *engine;	/* NULL: lost, to be made anew (reap.c) */
-	unsigned depth;		/* blocks in flight at most */
-	unsigned blocks_count;	/* more than depth: parked blocks do not keep others out */
+	struct engine *engine; /* NULL: lost, to be made anew (reap.c) */
+	unsigned depth;	       /* blocks in flight at most */
+	unsigned blocks_count; /* more than depth: parked blocks do not keep others out */
 	struct block *blocks;
 	struct list free, to_submit, parked, ended;
 	unsigned free_count, to_submit_count, in_flight;
@@ -70,7 +70,7 @@ void swapioi_queue_kick(void *queue);
 /* One round: start, submit, wait until @deadline_ns for completions, deal with them. */
 void swapioi_queue_turn(struct queue *queue, int64_t deadline_ns);
 
-/* Start what can be started now, without waiting. Few blocks may be kept back for a larger batch. */
+/* Start what can be started without waiting; a few blocks may be kept back for a larger batch. */
 void swapioi_queue_start(struct queue *queue);
 
 /* Put a block where what it needs next will find it. */

@@ -33,7 +33,8 @@ static struct list *bucket_of(const struct inode_key *key)
 
 static bool same_key(const struct inode_key *a, const struct inode_key *b)
 {
-	return a->device == b->device && a->number == b->number && a->block_device == b->block_device;
+	return a->device == b->device && a->number == b->number &&
+	       a->block_device == b->block_device;
 }
 
 static struct inode *inode_find(struct list *bucket, const struct inode_key *key)

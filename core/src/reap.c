@@ -70,7 +70,8 @@ static void note_fallback(struct queue *queue)
 	queue_count(&queue->stats.wait_fallbacks, (uint64_t)(after - before));
 	swapioi_log(&queue->handle->log, SWAPIO_LOG_WARNING,
 		    "queue: the kernel or a filter refuses %s, waiting with %s",
-		    call_name((enum swapio_wait_call)before), call_name((enum swapio_wait_call)after));
+		    call_name((enum swapio_wait_call)before),
+		    call_name((enum swapio_wait_call)after));
 }
 
 static int wait_once(struct queue *queue, unsigned min, int64_t timeout_ns)

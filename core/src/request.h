@@ -35,7 +35,7 @@ struct request {
 	uint64_t tag;
 	uint64_t block_bytes, bounce_bytes; /* multiples of the file's sector */
 
-	uint64_t cursor;      /* blocks before it were cut */
+	uint64_t cursor;     /* blocks before it were cut */
 	unsigned blocks_out; /* cut and not ended */
 
 	/*

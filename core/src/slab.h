@@ -19,7 +19,8 @@ struct slab {
  * pages where possible, prefaulted, not inherited by fork, locked if the limit allows.
  * 0, -EINVAL for lengths that cannot be, -ENOMEM.
  */
-int swapioi_slab_create(struct slab *slab, size_t length_bytes, size_t alignment_bytes, bool pinned);
+int swapioi_slab_create(struct slab *slab, size_t length_bytes, size_t alignment_bytes,
+			bool pinned);
 
 /* Unmap; a slab without memory is left alone. */
 void swapioi_slab_destroy(struct slab *slab);

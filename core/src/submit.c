@@ -12,18 +12,20 @@
 static int check_io(const struct swapio_io *io, struct swapio_error *error)
 {
 	if (io->size_bytes != sizeof(*io))
-		return swapioi_error(error, -EINVAL, "size_bytes of the transfer is %zu, allowed: %zu",
+		return swapioi_error(error, -EINVAL,
+				     "size_bytes of the transfer is %zu, allowed: %zu",
 				     io->size_bytes, sizeof(*io));
 	if (io->op != SWAPIO_READ && io->op != SWAPIO_WRITE)
 		return swapioi_error(error, -EINVAL, "op is %u, allowed: 0 (read) and 1 (write)",
 				     (unsigned)io->op);
 	if (io->offset_bytes > INT64_MAX || io->length_bytes > INT64_MAX - io->offset_bytes)
 		return swapioi_error(error, -EINVAL,
-				     "offset %" PRIu64 " and length %" PRIu64
-				     " end past %" PRId64 ", the last offset there is",
+				     "offset %" PRIu64 " and length %" PRIu64 " end past %" PRId64
+				     ", the last offset there is",
 				     io->offset_bytes, io->length_bytes, INT64_MAX);
 	if (io->length_bytes > PTRDIFF_MAX)
-		return swapioi_error(error, -EINVAL, "length %" PRIu64 " is more than memory can hold",
+		return swapioi_error(error, -EINVAL,
+				     "length %" PRIu64 " is more than memory can hold",
 				     io->length_bytes);
 	if (!io->buf && io->length_bytes)
 		return swapioi_error(error, -EINVAL, "buf is NULL, with %" PRIu64 " bytes to move",
@@ -100,10 +102,11 @@ static int reserve(struct swapio *handle, const struct swapio_io *io, struct req
 	}
 	pthread_mutex_unlock(&handle->lock);
 	if (!request)
-		return swapioi_error(error, -EAGAIN,
-				     "%u requests are pending, as many as requests_max allows: fetch "
-				     "results first",
-				     handle->options.requests_max);
+		return swapioi_error(
+			error, -EAGAIN,
+			"%u requests are pending, as many as requests_max allows: fetch "
+			"results first",
+			handle->options.requests_max);
 	*ret_request = request;
 	return 0;
 }
@@ -164,7 +167,8 @@ int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swap
 	int ret;
 
 	if (swapioi_fork_passed(handle->epoch))
-		return swapioi_error(error, -ECHILD, "the handle was opened before fork(), in the parent");
+		return swapioi_error(error, -ECHILD,
+				     "the handle was opened before fork(), in the parent");
 	ret = check_io(io, error);
 	if (ret < 0)
 		return ret;
@@ -179,7 +183,8 @@ int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swap
 		unreserve(handle, request, file);
 		return ret;
 	}
-	swapioi_request_start(request, io, file, &handle->cut_sizes, handle->accel->is_host(io->buf));
+	swapioi_request_start(request, io, file, &handle->cut_sizes,
+			      handle->accel->is_host(io->buf));
 	*ret_id = activate(handle, request, !shared && !io->path);
 	return 0;
 }

@@ -160,7 +160,8 @@ static int transfer(struct swapio *handle, const struct swapio_io *io, struct sw
 		return ret;
 	ret = swapio_wait(handle, id, SWAPIO_FOREVER, &result);
 	if (ret < 0)
-		return swapioi_error(error, ret, "%s: the request was fetched by another thread", io->path);
+		return swapioi_error(error, ret, "%s: the request was fetched by another thread",
+				     io->path);
 	if (!result.error)
 		return 0;
 	swapio_result_text(&result, text, sizeof(text));

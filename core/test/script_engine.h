@@ -37,7 +37,7 @@ struct script {
 	struct step steps[SCRIPT_STEPS]; /* of the n-th request accepted */
 	int submits[SCRIPT_STEPS];	 /* what the n-th submit accepts, or -errno */
 	int submits_after;		 /* the same for all further ones */
-	int waits[SCRIPT_STEPS];	 /* how many events the n-th wait delivers at most, or -errno */
+	int waits[SCRIPT_STEPS]; /* how many events the n-th wait delivers at most, or -errno */
 	int waits_after;
 	int creates[4]; /* what the n-th create returns */
 
@@ -347,7 +347,8 @@ static inline struct swapio *script_open(const struct swapio_options *options)
 {
 	struct swapio_error error = {0};
 	struct swapio *handle = NULL;
-	int ret = swapioi_open_with(options, swapioi_accel_find(NULL), &script_ops, &error, &handle);
+	int ret =
+		swapioi_open_with(options, swapioi_accel_find(NULL), &script_ops, &error, &handle);
 
 	if (ret < 0)
 		fail_msg("open: %s", error.text);

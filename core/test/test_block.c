@@ -152,7 +152,8 @@ static void the_end_of_the_file_is_an_error_with_the_count(void **state)
 	assert_int_equal(truncate(file_path, 20000), 0);
 	memset(buf, 0xee, FILE_BYTES);
 	result = run(SWAPIO_READ, 0, FILE_BYTES);
-	failed(&result, -ENODATA, SWAPIO_CAUSE_EOF, (int64_t)(20000 % sector), 20000, FILE_BYTES - 20000);
+	failed(&result, -ENODATA, SWAPIO_CAUSE_EOF, (int64_t)(20000 % sector), 20000,
+	       FILE_BYTES - 20000);
 	assert_int_equal(result.bytes, 20000);
 	assert_memory_equal(buf, model, 20000);
 	result = run(SWAPIO_READ, 30000, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_engine_aio.c - the kernel's AIO behind the engine's table, and the waits it falls back to. */
+/* test_engine_aio.c - the kernel's AIO behind the engine's table, and what waits fall back to. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -40,8 +40,11 @@ static int end(void **state)
 
 static struct engine_io io_at(unsigned index, uint64_t offset, size_t length)
 {
-	return (struct engine_io){.index = index, .fd = fd, .mem = (char *)buf + offset,
-				  .offset_bytes = offset, .length_bytes = length,
+	return (struct engine_io){.index = index,
+				  .fd = fd,
+				  .mem = (char *)buf + offset,
+				  .offset_bytes = offset,
+				  .length_bytes = length,
 				  .cookie = 1000 + index};
 }
 

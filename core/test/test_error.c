@@ -39,8 +39,9 @@ static void causes_have_names_of_one_word(void **state)
 		assert_string_not_equal(name, "unknown");
 		assert_null(strchr(name, ' '));
 	}
-	assert_string_equal(swapio_cause_name((enum swapio_cause)(SWAPIO_CAUSE_WAIT + 1)), "unknown");
-	assert_string_equal(swapio_cause_name((enum swapio_cause)-1), "unknown");
+	assert_string_equal(swapio_cause_name((enum swapio_cause)(SWAPIO_CAUSE_WAIT + 1)),
+			    "unknown");
+	assert_string_equal(swapio_cause_name((enum swapio_cause) - 1), "unknown");
 }
 
 static void a_result_becomes_a_sentence(void **state)
@@ -54,12 +55,17 @@ static void a_result_becomes_a_sentence(void **state)
 	result.buffered = true;
 	swapio_result_text(&result, text, sizeof(text));
 	assert_string_equal(text, "request 7: ok, 5 bytes, buffered");
-	result = (struct swapio_result){.id = 8, .error = -EIO, .cause = SWAPIO_CAUSE_DEVICE,
-					.raw_status = -EIO, .bytes = 10, .fail_offset_bytes = 20,
+	result = (struct swapio_result){.id = 8,
+					.error = -EIO,
+					.cause = SWAPIO_CAUSE_DEVICE,
+					.raw_status = -EIO,
+					.bytes = 10,
+					.fail_offset_bytes = 20,
 					.fail_length_bytes = 30};
 	swapio_result_text(&result, text, sizeof(text));
-	assert_string_equal(text, "request 8: Input/output error at offset 20, 30 bytes not moved, "
-				  "10 moved: the device or file system failed it (device, status -5)");
+	assert_string_equal(text,
+			    "request 8: Input/output error at offset 20, 30 bytes not moved, "
+			    "10 moved: the device or file system failed it (device, status -5)");
 	assert_true(swapio_result_text(&result, text, 10) > 10);
 	assert_string_equal(text, "request 8");
 	assert_true(swapio_result_text(&result, text, 1) > 10);

@@ -188,7 +188,8 @@ int main(void)
 		cmocka_unit_test(without_direct_io_require_refuses_and_names_the_path),
 		cmocka_unit_test(a_descriptor_stays_open_and_as_it_was),
 		cmocka_unit_test(a_descriptor_number_may_be_reused_for_another_file),
-		cmocka_unit_test(a_write_only_file_takes_whole_sectors_by_a_path_that_cannot_be_read),
+		cmocka_unit_test(
+			a_write_only_file_takes_whole_sectors_by_a_path_that_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_create, scratch_remove);

@@ -208,7 +208,8 @@ static void results_are_fetched_once_and_counted(void **state)
 	assert_int_equal(swapio_wait_some(handle, 2, 1, 0, results), -EINVAL);
 	assert_int_equal(swapio_wait_some(handle, 0, 0, 0, results), -EINVAL);
 	for (unsigned i = 0; i < 3; i++) {
-		struct swapio_io io = io_of(SWAPIO_WRITE, file_path, -1, i * 4096, buf + i * 4096, 4096);
+		struct swapio_io io =
+			io_of(SWAPIO_WRITE, file_path, -1, i * 4096, buf + i * 4096, 4096);
 
 		io.tag = i;
 		start(handle, &io);
@@ -236,7 +237,8 @@ static void a_thousand_small_requests_share_one_queue(void **state)
 	assert_true(fd >= 0);
 	fill_random(buf, 1000 * 4096, 9);
 	for (unsigned i = 0; i < 1000; i++) {
-		struct swapio_io io = io_of(SWAPIO_WRITE, NULL, fd, i * 4096ull, buf + i * 4096ull, 4096);
+		struct swapio_io io =
+			io_of(SWAPIO_WRITE, NULL, fd, i * 4096ull, buf + i * 4096ull, 4096);
 
 		start(handle, &io);
 	}

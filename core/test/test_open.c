@@ -53,7 +53,8 @@ static void refused(const struct swapio_options *options, int code, const char *
 	struct swapio_error error = {0};
 
 	assert_int_equal(swapioi_open_with(options, swapioi_accel_find(NULL), &script_ops, &error,
-					   &handle), code);
+					   &handle),
+			 code);
 	assert_ptr_equal(handle, before);
 	assert_int_equal(error.code, code);
 	if (!strstr(error.text, words))

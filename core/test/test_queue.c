@@ -103,7 +103,8 @@ static void writes_that_make_the_file_longer_keep_the_end_exact_in_any_order(voi
 		unlink(file_path);
 		for (unsigned i = 0; i < 16; i++) {
 			unsigned at = (15 - i) * 1001u;
-			struct swapio_io io = io_of(SWAPIO_WRITE, file_path, -1, at, buf + at, 1001);
+			struct swapio_io io =
+				io_of(SWAPIO_WRITE, file_path, -1, at, buf + at, 1001);
 
 			memcpy(io.buf, model + at, 1001);
 			ids[i] = start(handle, &io);
@@ -128,7 +129,8 @@ static void requests_beyond_the_depth_all_get_through_a_queue_of_one(void **stat
 	buf = alloc_buffer(handle, 50 * 4096);
 	write_file(file_path, buf, 50 * 4096);
 	for (unsigned i = 0; i < 50; i++) {
-		struct swapio_io io = io_of(SWAPIO_READ, file_path, -1, i * 4096u, buf + i * 4096u, 4096);
+		struct swapio_io io =
+			io_of(SWAPIO_READ, file_path, -1, i * 4096u, buf + i * 4096u, 4096);
 
 		start(handle, &io);
 	}

@@ -13,8 +13,11 @@ static void note_wake(void *arg)
 
 static struct range_lock lock_of(uint64_t start, uint64_t end, bool exclusive, unsigned *wakes)
 {
-	return (struct range_lock){.start = start, .end = end, .exclusive = exclusive,
-				   .wake = note_wake, .wake_arg = wakes};
+	return (struct range_lock){.start = start,
+				   .end = end,
+				   .exclusive = exclusive,
+				   .wake = note_wake,
+				   .wake_arg = wakes};
 }
 
 static int begin(void **state)

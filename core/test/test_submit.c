@@ -46,14 +46,17 @@ static void transfers_that_cannot_be_are_refused(void **state)
 	refused(handle, io, -EINVAL, "op is 2, allowed");
 	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 0, NULL, 1), -EINVAL, "buf is NULL");
 	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, INT64_MAX, buf, 1), -EINVAL, "end past");
-	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 1, buf, UINT64_MAX), -EINVAL, "end past");
+	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 1, buf, UINT64_MAX), -EINVAL,
+		"end past");
 	refused(handle, io_of(SWAPIO_WRITE, file_path, -1, 0, buf + 1, 512), -EINVAL,
 		"is not a multiple of 4096 bytes");
-	refused(handle, io_of(SWAPIO_READ, "no/such", -1, 0, buf, 1), -ENOENT, "no/such: open for reading");
+	refused(handle, io_of(SWAPIO_READ, "no/such", -1, 0, buf, 1), -ENOENT,
+		"no/such: open for reading");
 	refused(handle, io_of(SWAPIO_WRITE, scratch_dir, -1, 0, buf, 1), -EISDIR, scratch_dir);
 	refused(handle, io_of(SWAPIO_READ, scratch_dir, -1, 0, buf, 1), -EISDIR, scratch_dir);
 	refused(handle, io_of(SWAPIO_WRITE, long_name, -1, 0, buf, 1), -ENAMETOOLONG, "nnn");
-	refused(handle, io_of(SWAPIO_READ, "/dev/null", -1, 0, buf, 1), -EINVAL, "neither a regular file");
+	refused(handle, io_of(SWAPIO_READ, "/dev/null", -1, 0, buf, 1), -EINVAL,
+		"neither a regular file");
 	refused(handle, io_of(SWAPIO_READ, NULL, -1, 0, buf, 1), -EBADF, "descriptor -1");
 	close_handle(handle);
 }
@@ -69,8 +72,10 @@ static void descriptors_open_for_something_else_are_refused(void **state)
 	reader = open(file_path, O_RDONLY);
 	writer = open(file_path, O_WRONLY);
 	appender = open(file_path, O_RDWR | O_APPEND);
-	refused(handle, io_of(SWAPIO_WRITE, NULL, reader, 0, buf, 1), -EBADF, "not open for writing");
-	refused(handle, io_of(SWAPIO_READ, NULL, writer, 0, buf, 1), -EBADF, "not open for reading");
+	refused(handle, io_of(SWAPIO_WRITE, NULL, reader, 0, buf, 1), -EBADF,
+		"not open for writing");
+	refused(handle, io_of(SWAPIO_READ, NULL, writer, 0, buf, 1), -EBADF,
+		"not open for reading");
 	refused(handle, io_of(SWAPIO_WRITE, NULL, appender, 0, buf, 1), -EINVAL, "O_APPEND");
 	close(reader);
 	close(writer);

@@ -24,7 +24,8 @@ static void begin(unsigned workers)
 static void start_all(void)
 {
 	for (unsigned i = 0; i < REQUESTS; i++) {
-		struct swapio_io io = io_of(SWAPIO_READ, NULL, fd, i * 4096u, buf + i * 4096u, 4096);
+		struct swapio_io io =
+			io_of(SWAPIO_READ, NULL, fd, i * 4096u, buf + i * 4096u, 4096);
 
 		io.tag = i;
 		ids[i] = start(handle, &io);
@@ -85,7 +86,8 @@ static void too_few_in_time_fetches_nothing(void **state)
 		begin(workers);
 		start_all();
 		results[0].tag = 77;
-		assert_int_equal(swapio_wait_some(handle, 8, 8, 20 * NS_PER_MS, results), -ETIMEDOUT);
+		assert_int_equal(swapio_wait_some(handle, 8, 8, 20 * NS_PER_MS, results),
+				 -ETIMEDOUT);
 		assert_int_equal(results[0].tag, 77);
 		assert_int_equal(swapio_pending(handle), REQUESTS);
 		assert_int_equal(swapio_wait_some(handle, 7, 8, SWAPIO_FOREVER, results), 7);

@@ -42,7 +42,8 @@ static void *write_and_read_own_part(void *arg)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		fill_random(party->model, SHARE, party->number * 1000 + round);
 		memcpy(party->buf, party->model, SHARE);
-		EXPECT(swapio_write(party->handle, file_path, offset, party->buf, SHARE, NULL) == 0);
+		EXPECT(swapio_write(party->handle, file_path, offset, party->buf, SHARE, NULL) ==
+		       0);
 		memset(party->buf, 0, SHARE);
 		EXPECT(swapio_read(party->handle, file_path, offset, party->buf, SHARE, NULL) == 0);
 		EXPECT(memcmp(party->buf, party->model, SHARE) == 0);
@@ -132,8 +133,8 @@ static void submitters_and_waiters_do_not_block_each_other(void **state)
 		struct swapio *handle = open_handle(&options);
 
 		for (unsigned i = 0; i < THREADS; i++)
-			parties[i] = (struct party){.handle = handle, .number = i,
-						    .buf = alloc_buffer(handle, 4096)};
+			parties[i] = (struct party){
+				.handle = handle, .number = i, .buf = alloc_buffer(handle, 4096)};
 		write_file(file_path, parties[0].buf, 4096);
 		run_threads(submit_or_fetch, parties, THREADS);
 		assert_int_equal(swapio_pending(handle), 0);
@@ -218,8 +219,8 @@ static void cancels_and_short_deadlines_pass_the_drive_on(void **state)
 		struct swapio *handle = open_handle(&options);
 
 		for (unsigned i = 0; i < THREADS; i++)
-			parties[i] = (struct party){.handle = handle, .number = i,
-						    .buf = alloc_buffer(handle, 4096)};
+			parties[i] = (struct party){
+				.handle = handle, .number = i, .buf = alloc_buffer(handle, 4096)};
 		run_threads(wait_own, parties, THREADS);
 		close_handle(handle);
 	}

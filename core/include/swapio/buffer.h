@@ -16,7 +16,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /** How a buffer is allocated; or'ed together. */
-#define SWAPIO_BUFFER_PINNED 0x1u /* prefaulted, locked (best effort), huge pages where possible */
+#define SWAPIO_BUFFER_PINNED 0x1u /* prefaulted, locked if possible, huge pages if possible */
 
 /**
  * swapio_buffer_alloc() - allocate memory that transfers of this handle take directly
@@ -35,8 +35,7 @@ extern "C" {
  * Contract:  C12, C19
  * Since:     0.1
  */
-int swapio_buffer_alloc(struct swapio *handle, size_t length_bytes, unsigned flags,
-			void **ret_buf);
+int swapio_buffer_alloc(struct swapio *handle, size_t length_bytes, unsigned flags, void **ret_buf);
 
 /**
  * swapio_buffer_free() - free a buffer of swapio_buffer_alloc()

@@ -160,9 +160,9 @@ void swapio_abort(struct swapio *handle);
 
 /** Which system call waits for completions. */
 enum swapio_wait_call {
-	SWAPIO_WAIT_IO_PGETEVENTS = 0,   /* libaio's io_pgetevents */
-	SWAPIO_WAIT_IO_GETEVENTS = 1,    /* libaio's io_getevents: fallback */
-	SWAPIO_WAIT_RAW_GETEVENTS = 2,   /* SYS_io_getevents: last resort */
+	SWAPIO_WAIT_IO_PGETEVENTS = 0, /* libaio's io_pgetevents */
+	SWAPIO_WAIT_IO_GETEVENTS = 1,  /* libaio's io_getevents: fallback */
+	SWAPIO_WAIT_RAW_GETEVENTS = 2, /* SYS_io_getevents: last resort */
 };
 
 /**

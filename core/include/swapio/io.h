@@ -52,15 +52,15 @@ typedef uint64_t swapio_id;
 
 /** Which stage a failure belongs to. */
 enum swapio_cause {
-	SWAPIO_CAUSE_NONE = 0,        /* it succeeded */
+	SWAPIO_CAUSE_NONE = 0,	      /* it succeeded */
 	SWAPIO_CAUSE_DEVICE = 1,      /* a completion carried the errno */
 	SWAPIO_CAUSE_SUBMIT = 2,      /* io_submit refused the block */
-	SWAPIO_CAUSE_EOF = 3,         /* the file ends inside the range: -ENODATA */
+	SWAPIO_CAUSE_EOF = 3,	      /* the file ends inside the range: -ENODATA */
 	SWAPIO_CAUSE_NO_PROGRESS = 4, /* completions of 0 bytes in mid-file: -EIO */
 	SWAPIO_CAUSE_PROTOCOL = 5,    /* more bytes reported than asked for: -EPROTO */
 	SWAPIO_CAUSE_CANCELLED = 6,   /* swapio_cancel() or swapio_close(): -ECANCELED */
-	SWAPIO_CAUSE_FILE = 7,        /* ftruncate or fstat of the file failed */
-	SWAPIO_CAUSE_WAIT = 8,        /* the event wait failed for good: what moved is not known */
+	SWAPIO_CAUSE_FILE = 7,	      /* ftruncate or fstat of the file failed */
+	SWAPIO_CAUSE_WAIT = 8,	      /* the event wait failed for good: what moved is not known */
 };
 
 /**
@@ -113,12 +113,12 @@ struct swapio_result {
  *            -ECHILD  the handle was opened before fork(), in the parent
  *            -ESHUTDOWN  the handle is being closed
  *            -EACCES -EPERM -EROFS -ENOENT -ENOTDIR -EISDIR -ENAMETOOLONG -ELOOP -EMFILE
- *            -ENFILE -ENOSPC -EDQUOT -ENXIO -ENODEV -ETXTBSY -EIO -EINTR -ENOMEM  as open(2) of @path
+ *            -ENFILE -ENOSPC -EDQUOT -ENXIO -ENODEV -ETXTBSY -EIO -EINTR -ENOMEM  as open(2)
  * Contract:  C5, C6, C13, C15, C20
  * Since:     0.1
  */
-int swapio_submit(struct swapio *handle, const struct swapio_io *io,
-		  struct swapio_error *error, swapio_id *ret_id);
+int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swapio_error *error,
+		  swapio_id *ret_id);
 
 /**
  * swapio_wait() - wait for one request and fetch its result
@@ -218,8 +218,8 @@ int swapio_read(struct swapio *handle, const char *path, uint64_t offset_bytes, 
  * Contract:  C1 to C6
  * Since:     0.1
  */
-int swapio_write(struct swapio *handle, const char *path, uint64_t offset_bytes,
-		 const void *buf, uint64_t length_bytes, struct swapio_error *error);
+int swapio_write(struct swapio *handle, const char *path, uint64_t offset_bytes, const void *buf,
+		 uint64_t length_bytes, struct swapio_error *error);
 
 /**
  * swapio_result_text() - put a result into a sentence
