@@ -130,13 +130,13 @@ void eventlog_append(struct eventlog *log, const struct eventlog_record *record)
 		return;
 	}
 	slot = &segment[index % EVENTLOG_SEGMENT_RECORDS];
-	memcpy(&slot->type, &record->type,
-	       sizeof(*slot) - offsetof(struct eventlog_record, type));
+	memcpy(&slot->type, &record->type, sizeof(*slot) - offsetof(struct eventlog_record, type));
 	slot->text[sizeof(slot->text) - 1] = '\0';
 	__atomic_store_n(&slot->commit, EVENTLOG_COMMITTED, __ATOMIC_RELEASE);
 }
 
-/* Readers look names up by these numbers: whatever a broken program wrote must not lead them astray. */
+/* Readers look names up by these numbers: whatever a broken program wrote must not lead them
+ * astray. */
 static bool is_possible(const struct eventlog_record *record)
 {
 	return record->type <= EVENTLOG_HANG && record->point < POINT_COUNT &&

@@ -3,8 +3,8 @@
  * eventlog.h - the shared-memory event log: format, writer (preload), reader (harness).
  *
  * A log is a file that both sides map. It starts with one header page and grows by whole segments
- * of records; record i lives in segment i / EVENTLOG_SEGMENT_RECORDS. The commit word of a record is
- * written last, so a reader sees whole records only, also after the program crashed.
+ * of records; record i lives in segment i / EVENTLOG_SEGMENT_RECORDS. The commit word of a record
+ * is written last, so a reader sees whole records only, also after the program crashed.
  *
  * Threads: many writers (also in signal handlers and in forked children), one reader.
  */
@@ -24,7 +24,7 @@
 
 enum eventlog_type {
 	EVENTLOG_NONE,
-	EVENTLOG_ARM,	   /* counting starts */
+	EVENTLOG_ARM, /* counting starts */
 	EVENTLOG_DISARM,
 	EVENTLOG_CALL,	   /* an intercepted call returned: point, number, result (-errno) */
 	EVENTLOG_SUBMIT,   /* a request was accepted: ctx, event, op, fd, offset, length, address */
@@ -32,18 +32,18 @@ enum eventlog_type {
 	EVENTLOG_DELIVER,  /* the program was given its event: result is the reported one */
 	EVENTLOG_INJECT,   /* a fault took effect where the program can see it: fault, number */
 	EVENTLOG_MISSED,   /* a fault fired but could not take effect; text says why */
-	EVENTLOG_CHECK,	   /* the preload caught the program: text says at what (write buffer changed in
-			    * flight, reads overlap, memory unmapped in flight, context leaked) */
-	EVENTLOG_FILE,	   /* text is a path; fd is the descriptor it was opened as */
-	EVENTLOG_NOTE,	   /* text for the reader of a report */
-	EVENTLOG_HANG,	   /* sim: every thread is blocked and nothing can wake one */
+	EVENTLOG_CHECK, /* the preload caught the program: text says at what (write buffer changed
+			 * in flight, reads overlap, memory unmapped in flight, context leaked) */
+	EVENTLOG_FILE,	/* text is a path; fd is the descriptor it was opened as */
+	EVENTLOG_NOTE,	/* text for the reader of a report */
+	EVENTLOG_HANG,	/* sim: every thread is blocked and nothing can wake one */
 };
 
 #define EVENTLOG_INJECTED 0x1u /* this record was caused by a fault */
 
 struct eventlog_record {
-	uint32_t commit;   /* EVENTLOG_COMMITTED, written last with release order */
-	uint8_t type;	   /* enum eventlog_type */
+	uint32_t commit; /* EVENTLOG_COMMITTED, written last with release order */
+	uint8_t type;	 /* enum eventlog_type */
 	uint8_t flags;
 	uint8_t point;	   /* enum point_id */
 	uint8_t op;	   /* enum fault_op */
@@ -55,7 +55,7 @@ struct eventlog_record {
 	int32_t fd;
 	uint64_t offset, length, address;
 	int64_t result;
-	char text[56];	   /* NUL-terminated; longer texts are cut */
+	char text[56]; /* NUL-terminated; longer texts are cut */
 };
 
 _Static_assert(sizeof(struct eventlog_record) == EVENTLOG_RECORD_BYTES, "the format is fixed");
@@ -65,24 +65,25 @@ _Static_assert(sizeof(struct eventlog_record) == EVENTLOG_RECORD_BYTES, "the for
 /* What the preload asks the harness to do to its process: it cannot do it to itself. */
 enum eventlog_request {
 	EVENTLOG_REQUEST_NONE,
-	EVENTLOG_REQUEST_STOP,	 /* SIGSTOP, wait until stopped, SIGCONT, once tid sits in the wait */
+	EVENTLOG_REQUEST_STOP, /* SIGSTOP, wait until stopped, SIGCONT, once tid sits in the wait */
 	EVENTLOG_REQUEST_ATTACH, /* PTRACE_ATTACH, wait, PTRACE_DETACH, likewise */
 };
 
 struct eventlog_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t segments;	/* segments in the file (grown by writers) */
-	uint64_t head;		/* records reserved so far (atomic) */
-	uint32_t overflow;	/* records lost (atomic) */
-	uint32_t handshake;	/* pid of the program once the preload is in place, 0 before */
-	uint32_t backend;	/* 1 kernel, 2 sim: what really ran */
+	uint32_t segments;  /* segments in the file (grown by writers) */
+	uint64_t head;	    /* records reserved so far (atomic) */
+	uint32_t overflow;  /* records lost (atomic) */
+	uint32_t handshake; /* pid of the program once the preload is in place, 0 before */
+	uint32_t backend;   /* 1 kernel, 2 sim: what really ran */
 	uint32_t waits_getevents, waits_pgetevents; /* which wait calls the program made */
-	uint32_t uring;		/* the program set up an io_uring: it is outside our reach */
+	uint32_t uring; /* the program set up an io_uring: it is outside our reach */
 	/* request channel: preload writes tid, sysnr, then request; the harness carries it out and
-	 * writes answer = 1 (done) or negative errno, then request = NONE, then wakes the futex `request` */
+	 * writes answer = 1 (done) or negative errno, then request = NONE, then wakes the futex
+	 * `request` */
 	uint32_t request;
-	int32_t request_tid;	/* the kernel's */
+	int32_t request_tid; /* the kernel's */
 	int32_t request_pid;
 	int32_t answer;
 };

@@ -19,8 +19,8 @@
 
 #define STREAMS_FEW 64 /* a power of two */
 
-/* Whose records these are. They are kept apart by it, yet it is no part of their hash: processes and
- * threads have other numbers each time. */
+/* Whose records these are. They are kept apart by it, yet it is no part of their hash: processes
+ * and threads have other numbers each time. */
 struct stream_key {
 	uint32_t pid, tid, ctx, request;
 };

@@ -2,8 +2,8 @@
 /*
  * eventlog_segments.c - extends and maps the file of an event log.
  *
- * Whoever needs a segment first extends the file and maps it; others of the process find the pointer.
- * Nothing is ever made smaller, so nobody has to wait for anybody.
+ * Whoever needs a segment first extends the file and maps it; others of the process find the
+ * pointer. Nothing is ever made smaller, so nobody has to wait for anybody.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -37,9 +37,10 @@ static bool limit_allows(off_t end)
 
 /*
  * Room for the segment, blocks included: a mapped hole of a full file system would be SIGBUS. Where
- * that cannot be asked for, one byte makes the file longer. It is the last of a record's text, which
- * is always zero: ftruncate() in its place would cut off what another process has added by now.
- * Neither goes through libc, whose calls are points where a thread of the program can be cancelled.
+ * that cannot be asked for, one byte makes the file longer. It is the last of a record's text,
+ * which is always zero: ftruncate() in its place would cut off what another process has added by
+ * now. Neither goes through libc, whose calls are points where a thread of the program can be
+ * cancelled.
  */
 static int extend(const struct eventlog *log, uint64_t index)
 {

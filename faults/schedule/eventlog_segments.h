@@ -15,8 +15,8 @@
 
 struct eventlog {
 	struct eventlog_header *header;
-	int fd;	    /* private */
-	dev_t dev;  /* whether it is still ours: programs close what they do not know */
+	int fd;	   /* private */
+	dev_t dev; /* whether it is still ours: programs close what they do not know */
 	ino_t inode;
 	struct eventlog_record *segments[EVENTLOG_SEGMENTS_MAX]; /* atomic; NULL: not mapped */
 };

@@ -19,8 +19,7 @@ enum point_id {
 /* One row per KIND line, in file order: KIND_io_event_short ... */
 enum kind_id {
 #define POINT(...)
-#define KIND(point, kind, argument, fallback, errnos, effect, rows, sentence) \
-	KIND_##point##_##kind,
+#define KIND(point, kind, argument, fallback, errnos, effect, rows, sentence) KIND_##point##_##kind,
 #include "../points.def"
 #undef POINT
 #undef KIND

@@ -24,7 +24,7 @@
 
 #define SCHEDULE_FAULTS_MAX 64
 #define SCHEDULE_PATH_BYTES 128
-#define SCHEDULE_CONTEXTS 64 /* contexts in use at once that io_event faults count apart */
+#define SCHEDULE_CONTEXTS 64	/* contexts in use at once that io_event faults count apart */
 #define SCHEDULE_ANY UINT64_MAX /* a condition that was not given */
 
 enum fault_op { FAULT_OP_ANY, FAULT_OP_READ, FAULT_OP_WRITE };
@@ -33,8 +33,8 @@ enum fault_until { FAULT_UNTIL_NONE, FAULT_UNTIL_EVENT, FAULT_UNTIL_WAIT, FAULT_
 
 struct fault_when {
 	uint64_t first; /* >= 1 */
-	uint64_t last;  /* SCHEDULE_ANY: open end */
-	uint64_t step;  /* >= 1 */
+	uint64_t last;	/* SCHEDULE_ANY: open end */
+	uint64_t step;	/* >= 1 */
 };
 
 struct fault_range {
@@ -48,7 +48,7 @@ struct fault {
 	struct fault_when when;
 	/* conditions */
 	enum fault_op op;
-	int64_t fd;	   /* -1: any */
+	int64_t fd;			/* -1: any */
 	char path[SCHEDULE_PATH_BYTES]; /* glob on the path below the work directory; "": any */
 	struct fault_range offset;
 	struct fault_range length;
@@ -59,7 +59,7 @@ struct fault {
 	uint64_t proc;
 	enum fault_call_name call;
 	/* argument of the kind */
-	int64_t value;	/* errno, count, signal, seed, byte, bytes (negative for lie), offset */
+	int64_t value; /* errno, count, signal, seed, byte, bytes (negative for lie), offset */
 	enum fault_until until;
 	uint64_t until_number; /* event or wait number */
 	bool after, direct, masked, ignored, restart;
@@ -83,7 +83,7 @@ struct schedule_error {
 	char text[384];	       /* what is wrong, the value, what is allowed */
 };
 
-/* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed); nothing written then. */
+/* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed) and nothing else. */
 int schedule_parse(const char *text, struct schedule *ret_schedule, struct schedule_error *error);
 
 /* Print one fault canonically (parse of the print gives the same fault); what snprintf returns. */

@@ -29,11 +29,13 @@ static int check_signal(struct scan *scan, const struct draft *draft)
 	const char *at = draft->argument_at ? draft->argument_at : draft->kind_at;
 
 	if (draft->fault.value == SIGKILL)
-		return scan_fail(scan, at, "signal: KILL cannot be caught, it only ends the "
-					   "program (use a signal such as USR1)");
+		return scan_fail(scan, at,
+				 "signal: KILL cannot be caught, it only ends the program (use a "
+				 "signal such as USR1)");
 	if (draft->fault.value == SIGSTOP)
-		return scan_fail(scan, at, "signal: STOP cannot be caught; to stop and continue "
-					   "the program in the wait, write the kind stop");
+		return scan_fail(scan, at,
+				 "signal: STOP cannot be caught; to stop and continue the program "
+				 "in the wait, write the kind stop");
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_condition.c - KEY=VALUE: which conditions there are, at which points they mean something,
- * and what their values look like.
+ * schedule_condition.c - KEY=VALUE: which conditions there are, at which points they mean
+ * something, and what their values look like.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,8 +21,7 @@ _Static_assert(POINT_COUNT <= 64, "a set of points is 64 bits");
 	 BIT(fallocate) | BIT(fsync))
 #define ON_FILE (ON_DESCRIPTOR | BIT(open) | BIT(rename) | BIT(unlink))
 #define WITH_OFFSET (BIT(io_event) | BIT(pread) | BIT(pwrite) | BIT(fallocate))
-#define WITH_LENGTH                                                                                \
-	(WITH_OFFSET | BIT(ftruncate) | BIT(mmap) | BIT(mlock) | BIT(posix_memalign))
+#define WITH_LENGTH (WITH_OFFSET | BIT(ftruncate) | BIT(mmap) | BIT(mlock) | BIT(posix_memalign))
 
 static int parse_op(struct scan *scan, struct word value, struct fault *fault)
 {
@@ -67,14 +66,16 @@ static int parse_fd(struct scan *scan, struct word value, struct fault *fault)
 static int parse_path(struct scan *scan, struct word value, struct fault *fault)
 {
 	if (value.length == 0)
-		return scan_fail(scan, value.at, "path: no pattern given (a glob on the path "
-						 "below the work directory, such as *.swp)");
+		return scan_fail(scan, value.at,
+				 "path: no pattern given (a glob on the path below the work "
+				 "directory, such as *.swp)");
 	if (word_copy(value, fault->path, sizeof(fault->path)) < 0)
 		return scan_fail(scan, value.at, "path: the pattern has %zu bytes (at most %zu)",
 				 value.length, sizeof(fault->path) - 1);
 	if (fault->path[0] == '/')
-		return scan_fail(scan, value.at, "path: patterns are relative to the work "
-						 "directory: leave the first / out");
+		return scan_fail(scan, value.at,
+				 "path: patterns are relative to the work directory: leave the "
+				 "first / out");
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_draft.h - one fault while it is being parsed, with the places of its parts; shared by the
- * files of the parser.
+ * schedule_draft.h - one fault while it is being parsed, with the places of its parts; shared by
+ * the files of the parser.
  *
  * Threads: caller storage.
  */
@@ -27,8 +27,8 @@ enum condition {
 
 struct draft {
 	struct fault fault;
-	const char *when_at; /* NULL: every call, by default */
-	const char *condition_at[CONDITION_COUNT]; /* NULL: not given */
+	const char *when_at;			       /* NULL: every call, by default */
+	const char *condition_at[CONDITION_COUNT];     /* NULL: not given */
 	const char *kind_at, *argument_at, *option_at; /* NULL: not given */
 };
 

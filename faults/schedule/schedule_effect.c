@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_effect.c - what a correct program must do about one fault as it is configured. points.def
- * says it of the kind; here is where the argument or the persistence changes that.
+ * schedule_effect.c - what a correct program must do about one fault as it is configured.
+ * points.def says it of the kind; here is where the argument or the persistence changes that.
  */
 #include <errno.h>
 
@@ -51,8 +51,8 @@ static enum effect wait_error(const struct fault *fault)
 	return EFFECT_FAILS_ALL;
 }
 
-/* With nothing ready in any wait, which is what is meant where nothing is said, no event ever comes.
- * A signal that does not interrupt lets them through. */
+/* With nothing ready in any wait, which is what is meant where nothing is said, no event ever
+ * comes. A signal that does not interrupt lets them through. */
 static enum effect wait_interrupted(const struct fault *fault)
 {
 	bool some_ready = fault->ready != SCHEDULE_ANY && fault->ready > 0;

@@ -7,8 +7,8 @@
 
 #include "schedule_draft.h"
 
-/* The set at @at (behind its bracket) holds @c. The end of the set, or NULL when there is none: then
- * the bracket is a letter like others. */
+/* The set at @at (behind its bracket) holds @c. The end of the set, or NULL when there is none:
+ * then the bracket is a letter like others. */
 static const char *match_set(const char *at, char c, bool *ret_holds)
 {
 	bool negated = *at == '!', holds = false;

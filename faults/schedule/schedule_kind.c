@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_kind.c - KIND[:ARGUMENT][ OPTION]: which kinds a point has, what their arguments look like,
- * which options belong to which kind.
+ * schedule_kind.c - KIND[:ARGUMENT][ OPTION]: which kinds a point has, what their arguments look
+ * like, which options belong to which kind.
  */
 #include <errno.h>
 #include <string.h>
@@ -41,8 +41,9 @@ static int parse_errno(struct scan *scan, struct word word, struct fault *fault)
 	}
 	hint_begin(&hint, word);
 	hint_add_all(&hint, kind->errnos);
-	return scan_fail(scan, word.at, number ? "%s: the real call never returns %s%s"
-					       : "%s: '%s' is no error name%s",
+	return scan_fail(scan, word.at,
+			 number ? "%s: the real call never returns %s%s"
+				: "%s: '%s' is no error name%s",
 			 point_info(fault->point)->name, word_quote(word, quote),
 			 hint_text(&hint, text, sizeof(text)));
 }

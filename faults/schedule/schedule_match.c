@@ -2,7 +2,7 @@
 /*
  * schedule_match.c - which faults fire on a call: conditions filter, then what is left is counted.
  *
- * Runs inside the calls of the program, in its signal handlers too: atomics, no lock, no allocation.
+ * Runs inside the calls of the program and in its signal handlers: atomics, no lock, no allocation.
  */
 #include "schedule_draft.h"
 
@@ -68,14 +68,13 @@ static bool conditions_pass(const struct fault *fault, const struct fault_call *
 	return number_passes(fault->ctx, call->ctx) && number_passes(fault->thread, call->thread) &&
 	       number_passes(fault->proc, call->proc) && depth_passes(fault, call) &&
 	       (fault->call == FAULT_CALL_ANY || fault->call == call->call) &&
-	       file_passes(fault, call) && offset_passes(fault, call) &&
-	       length_passes(fault, call);
+	       file_passes(fault, call) && offset_passes(fault, call) && length_passes(fault, call);
 }
 
 /*
- * Requests are counted for each context apart. Context N has slot N % SCHEDULE_CONTEXTS and takes it
- * over from an older context, which by then is long destroyed; should the older one come back, it
- * counts no longer, rather than twice.
+ * Requests are counted for each context apart. Context N has slot N % SCHEDULE_CONTEXTS and takes
+ * it over from an older context, which by then is long destroyed; should the older one come back,
+ * it counts no longer, rather than twice.
  */
 static uint64_t count_on_context(struct fault *fault, uint64_t ctx)
 {

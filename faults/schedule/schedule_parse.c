@@ -28,8 +28,8 @@ static int parse_point(struct scan *scan, struct fault *fault)
 	if (word_copy(word, name, sizeof(name)) == 0 && point_find(name, &fault->point) == 0)
 		return 0;
 	if (word.length == 0 && *scan->at == '#')
-		return scan_fail(scan, word.at, "expected a point (a comment has a line of its "
-						"own)");
+		return scan_fail(scan, word.at,
+				 "expected a point (a comment has a line of its own)");
 	hint_begin(&hint, word);
 	for (unsigned i = 0; i < POINT_COUNT; i++)
 		hint_add(&hint, point_info((enum point_id)i)->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule_scan.h - the text of a schedule, read from left to right: words, numbers, places, and the
- * one way to say that something is wrong with it.
+ * schedule_scan.h - the text of a schedule, read from left to right: words, numbers, places, and
+ * the one way to say that something is wrong with it.
  *
  * Threads: caller storage.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal_names.c - names of signals, without SIG in front. sigabbrev_np() is younger than the oldest
- * libc that we run on, and knows no real-time signals.
+ * signal_names.c - names of signals, without SIG in front. sigabbrev_np() is younger than the
+ * oldest libc that we run on, and knows no real-time signals.
  */
 #include <errno.h>
 #include <signal.h>

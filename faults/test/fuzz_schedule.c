@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_schedule.c - any text: it is refused with a place inside of it, or its print is parsed as the
- * same faults and printed the same again.
+ * fuzz_schedule.c - any text: it is refused with a place inside of it, or its print is parsed as
+ * the same faults and printed the same again.
  */
 #undef NDEBUG
 #include <assert.h>

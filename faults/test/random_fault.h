@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random_fault.h - any fault that the language can say, drawn from a seed, and what makes two equal.
+ * random_fault.h - any fault that the language can say, drawn from a seed, and what makes two
+ * equal.
  *
  * Threads: caller storage.
  */
@@ -237,10 +238,9 @@ static inline bool fault_equal(const struct fault *a, const struct fault *b)
 	       range_equal(&a->offset, &b->offset) && range_equal(&a->length, &b->length) &&
 	       a->ready == b->ready && a->depth == b->depth && a->ctx == b->ctx &&
 	       a->thread == b->thread && a->proc == b->proc && a->call == b->call &&
-	       a->value == b->value && a->until == b->until &&
-	       a->until_number == b->until_number && a->after == b->after &&
-	       a->direct == b->direct && a->masked == b->masked && a->ignored == b->ignored &&
-	       a->restart == b->restart;
+	       a->value == b->value && a->until == b->until && a->until_number == b->until_number &&
+	       a->after == b->after && a->direct == b->direct && a->masked == b->masked &&
+	       a->ignored == b->ignored && a->restart == b->restart;
 }
 
 #endif /* RANDOM_FAULT_H */

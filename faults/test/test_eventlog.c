@@ -238,7 +238,8 @@ static void with_few_descriptors_it_is_where_there_is_room(void **state)
 	close(fd);
 }
 
-/* Programs that close all descriptors and open files of their own: those are not to be written to. */
+/* Programs that close all descriptors and open files of their own: those are not to be written to.
+ */
 static void a_file_that_took_over_the_descriptor_is_left_alone(void **state)
 {
 	struct eventlog *log = new_log();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_eventlog_stress.c - threads, forked children and signal handlers append at once, or are killed
- * while they do: nothing is lost, nothing is torn.
+ * test_eventlog_stress.c - threads, forked children and signal handlers append at once, or are
+ * killed while they do: nothing is lost, nothing is torn.
  */
 #undef NDEBUG
 #include <pthread.h>

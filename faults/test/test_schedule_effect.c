@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_schedule_effect.c - what a correct program must do about a fault depends on its argument and on
- * whether it ever ends.
+ * test_schedule_effect.c - what a correct program must do about a fault depends on its argument and
+ * on whether it ever ends.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_schedule_errors.c - what cannot be is refused, with the place, the value and what is allowed.
+ * test_schedule_errors.c - what cannot be is refused, with the place, the value and what is
+ * allowed.
  */
 #undef NDEBUG
 #include <errno.h>
@@ -158,8 +159,8 @@ static void check_refusal(const struct refusal *refusal)
 	    (refusal->allowed && !strstr(error.text, refusal->allowed)))
 		fail_msg("'%s': says '%s'", refusal->text, error.text);
 	if (error.line != refusal->line || error.column != refusal->column)
-		fail_msg("'%s': at %u:%u instead of %u:%u", refusal->text, error.line,
-			 error.column, refusal->line, refusal->column);
+		fail_msg("'%s': at %u:%u instead of %u:%u", refusal->text, error.line, error.column,
+			 refusal->line, refusal->column);
 	for (size_t i = 0; i < sizeof(schedule); i++)
 		assert_int_equal(((unsigned char *)&schedule)[i], 0x5a);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_schedule_parse.c - every spelling that the design uses is understood, and means what it says.
+ * test_schedule_parse.c - every spelling that the design uses is understood, and means what it
+ * says.
  */
 #undef NDEBUG
 #include <errno.h>
@@ -183,7 +184,8 @@ static void holds_that_may_be_others_are_allowed(void **state)
 	(void)state;
 	parse("io_event#5 op=read => hold:until=io_event#5");
 	parse("io_event#1..4 => hold:until=io_event#5");
-	parse("io_event#1 ctx=1 => hold:until=io_event#2; io_event#2 ctx=2 => hold:until=io_event#1");
+	parse("io_event#1 ctx=1 => hold:until=io_event#2\n"
+	      "io_event#2 ctx=2 => hold:until=io_event#1");
 	parse("io_event#1 => hold:until=io_event#2; io_event#2 => hold:until=io_event#3");
 }
 

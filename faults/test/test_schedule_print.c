@@ -121,7 +121,8 @@ static void a_short_buffer_gets_what_fits(void **state)
 	for (size_t bytes = 1; bytes <= (size_t)length + 2; bytes++) {
 		memset(text, '!', sizeof(text));
 		assert_int_equal(schedule_print(&schedule, text, bytes), length);
-		assert_int_equal(strlen(text), bytes <= (size_t)length ? bytes - 1 : (size_t)length);
+		assert_int_equal(strlen(text),
+				 bytes <= (size_t)length ? bytes - 1 : (size_t)length);
 		assert_memory_equal(text, whole, strlen(text));
 		assert_int_equal(text[bytes], '!');
 	}
