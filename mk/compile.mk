@@ -14,13 +14,13 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 # Position independent throughout: every object may end up in a shared library or in a preload.
-BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
+BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
 	$(if $(filter 1,$(WERROR)),-Werror) $(SAN_FLAGS)
-BASE_LDFLAGS := -pthread $(SAN_FLAGS)
+BASE_LDFLAGS = -pthread $(SAN_FLAGS)
 
 # Include paths follow from mk/layers.mk: what a directory may not know it cannot include.
 define layer_includes
-$(O)/obj/$(1)/%.o: INCLUDES = $$(addprefix -I,$(1) $(layer/$(1)))
+$(O)/obj/$(1)/%.o $(O)/plain/$(1)/%.o: INCLUDES = $$(addprefix -I,$(1) $(layer/$(1)))
 endef
 $(foreach layer,$(LAYERS),$(eval $(call layer_includes,$(layer))))
 
@@ -31,7 +31,21 @@ link = $(CC) $(BASE_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 # "/* link: -static */" on a line of its own.
 noted = $(shell sed -n 's|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 
-$(O)/obj/%.o: %.c $(O)/config.mk
+# Other flags, other objects: the stamp is touched when they change.
+flags_now = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+$(O)/flags: flags-look
+	@mkdir -p $(@D)
+	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
+.PHONY: flags-look
+
+$(O)/obj/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(compile) -MMD -MP -c $< -o $@
+
+# Without sanitizer, whatever the rest of the build has.
+$(O)/plain/%.o: SAN_FLAGS =
+$(O)/plain/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(compile) -MMD -MP -c $< -o $@
@@ -41,4 +55,4 @@ $(O)/lib/%.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
--include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(O)/obj $(O)/plain -name '*.d' 2>/dev/null)

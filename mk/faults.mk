@@ -16,10 +16,14 @@ endif
 
 $(SCHEDULE_A): $(call objects,$(SCHEDULE_SRC))
 
-$(FAULTS_SO): $(call objects,$(FAULTS_SRC) $(SCHEDULE_SRC))
+# The preload is in place before a sanitizer's own start, so it can never be instrumented itself.
+FAULTS_OBJ := $(patsubst %.c,$(O)/$(if $(SAN),plain,obj)/%.o,$(FAULTS_SRC) $(SCHEDULE_SRC))
+
+$(FAULTS_SO): SAN_FLAGS =
+$(FAULTS_SO): $(FAULTS_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(link) -shared $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(FAULTS_LIBS)
+	$(Q)$(link) -shared -Wl,-z,defs -o $@ $^ $(FAULTS_LIBS)
 
 faults: $(SCHEDULE_A) $(FAULTS_SO) ## only the schedule language and the preload
 .PHONY: faults

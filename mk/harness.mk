@@ -30,11 +30,12 @@ $(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC)) $(SCHEDULE_A)
 	$(call say,LD,$@)
 	$(Q)$(link) -o $@ $^ $(HARNESS_LIBS)
 
+# Beside the program when built, in ../lib/swaptorture when installed: see mk/install.mk.
 $(WORKER_BIN): $(call objects,$(WORKER_SRC) $(COMMON_SRC)) $(SCHEDULE_A) $(CORE_SO)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -rdynamic -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
-		'-Wl,-rpath,$$ORIGIN/../lib' -ljansson -lpthread -ldl
+		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' -ljansson -lpthread -ldl
 
 $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	@mkdir -p $(@D)

@@ -10,21 +10,22 @@ datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 scenariodir ?= $(datadir)/swaptorture/scenarios
-testdir ?= $(datadir)/swaptorture/tests
+# What only the program swaptorture uses: its worker, the preload, the faulty cores of meta/. It looks
+# for them in ../lib/swaptorture beside its own directory.
+pkglibdir ?= $(exec_prefix)/lib/swaptorture
 INSTALL ?= install
 
 to = $(DESTDIR)$(1)
 MAN_PAGES := $(wildcard docs/man/*.[1-8])
 SCENARIOS := $(shell find scenarios -name '*.yaml' 2>/dev/null)
 HEADERS := $(wildcard core/include/swapio/*.h)
-PROGRAMS := $(if $(HARNESS_SRC),$(HARNESS_BIN)) $(if $(WORKER_SRC),$(WORKER_BIN))
 
 # Everything that install puts down, for uninstall.
 INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h \
 	$(libdir)/libswapio.a $(libdir)/libswapio.so $(libdir)/libswapio.so.$(SOVERSION) \
-	$(libdir)/libswapio.so.$(VERSION) $(libdir)/libswapfault.so $(pkgconfigdir)/swapio.pc \
-	$(PROGRAMS:$(O)/bin/%=$(bindir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
-	$(META_CORES:$(O)/lib/%=$(libdir)/swaptorture/%) \
+	$(libdir)/libswapio.so.$(VERSION) $(pkgconfigdir)/swapio.pc \
+	$(bindir)/swaptorture $(pkglibdir)/swaptorture-worker $(pkglibdir)/libswapfault.so \
+	$(META_CORES:$(O)/lib/%=$(pkglibdir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
 	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
 
 $(O)/swapio.pc: core/swapio.pc.in $(O)/config.mk
@@ -36,12 +37,13 @@ install: all $(O)/swapio.pc ## install library, headers, preload, programs, page
 	$(Q)$(INSTALL) -m 644 $(HEADERS) $(call to,$(includedir)/swapio)
 	$(Q)$(INSTALL) -m 644 faults/include/swapfault.h $(call to,$(includedir))
 	$(Q)$(INSTALL) -m 644 $(CORE_A) $(call to,$(libdir))
-	$(Q)$(INSTALL) -m 755 $(CORE_SO).$(VERSION) $(FAULTS_SO) $(call to,$(libdir))
+	$(Q)$(INSTALL) -m 755 $(CORE_SO).$(VERSION) $(call to,$(libdir))
 	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so.$(SOVERSION))
 	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so)
 	$(Q)$(INSTALL) -m 644 $(O)/swapio.pc $(call to,$(pkgconfigdir))
-	$(if $(PROGRAMS),$(Q)$(INSTALL) -m 755 $(PROGRAMS) $(call to,$(bindir)))
-	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(libdir)/swaptorture/meta))
+	$(Q)$(INSTALL) -m 755 $(HARNESS_BIN) $(call to,$(bindir))
+	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(FAULTS_SO) $(call to,$(pkglibdir))
+	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(pkglibdir)/meta))
 	$(Q)set -e; for file in $(SCENARIOS:scenarios/%=%); do \
 		$(INSTALL) -m 644 "scenarios/$$file" "$(call to,$(scenariodir))/$$file"; done
 	$(Q)set -e; for page in $(MAN_PAGES); do \
