@@ -64,11 +64,21 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
+/* Not strcmp(): a sanitizer wraps it, and its wrapper asks us for dlsym() before it works itself. */
+static bool names_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 static bool is_function(const struct object *object, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];
 
-	return symbol->st_shndx != SHN_UNDEF && strcmp(object->strings + symbol->st_name, name) == 0;
+	return symbol->st_shndx != SHN_UNDEF && names_equal(object->strings + symbol->st_name, name);
 }
 
 /* The default version of @name, or any where no version is the default. */
@@ -162,7 +172,7 @@ void *interposed_find(const char *name)
 	const struct interposed *entry;
 
 	for (entry = __start_interposed; entry < __stop_interposed; entry++)
-		if (strcmp(entry->name, name) == 0)
+		if (names_equal(entry->name, name))
 			return entry->function;
 	return NULL;
 }
