@@ -190,11 +190,12 @@ static bool better_wait_for_more(const struct queue *queue)
 	       queue->to_submit_count < queue->depth / 4;
 }
 
+/* Refusals are counted, so only those who wait between their tries may try again. */
 void swapioi_queue_feed(struct queue *queue, bool keep_back)
 {
 	retry_parked(queue);
 	start_fresh(queue);
-	if (!keep_back || !better_wait_for_more(queue))
+	if (!keep_back || !(queue->refusals || better_wait_for_more(queue)))
 		submit_batches(queue);
 }
 

@@ -157,6 +157,8 @@ static void pinned_is_known_to_every_handle_and_forgotten_when_freed(void **stat
 	close_handle(other);
 }
 
+#define LIMIT_IS_IGNORED 77
+
 /* Root may lock without limit, so the child gives that up first. */
 static int alloc_without_lock(void)
 {
@@ -167,6 +169,8 @@ static int alloc_without_lock(void)
 
 	if (setrlimit(RLIMIT_MEMLOCK, &none) < 0 || (geteuid() == 0 && setuid(65534) < 0))
 		return 2;
+	if (mlock(&none, sizeof(none)) == 0)
+		return LIMIT_IS_IGNORED;
 	swapio_options_init(&options);
 	options.log = count_warnings;
 	if (swapio_open(&options, NULL, &own) < 0 ||
@@ -187,6 +191,10 @@ static void a_buffer_that_cannot_be_locked_is_not_pinned_and_said_so(void **stat
 	if (child == 0)
 		_exit(alloc_without_lock());
 	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == LIMIT_IS_IGNORED) {
+		print_message("skipped: mlock ignores its limit here, as under sanitizers\n");
+		skip();
+	}
 	assert_int_equal(status, 0);
 }
 

@@ -139,6 +139,30 @@ static void a_deadline_ends_the_wait_for_a_kernel_that_says_again(void **state)
 	end(handle);
 }
 
+/* Only waiting counts as trying: a burst of submits must not use the tries up. */
+static void a_burst_of_submits_does_not_exhaust_the_tries(void **state)
+{
+	struct swapio_options options = script_options(0);
+	struct swapio_result results[300];
+	struct swapio *handle;
+
+	(void)state;
+	script_reset();
+	for (unsigned i = 0; i < 10; i++)
+		script.submits[i] = -EAGAIN;
+	handle = begin(&options);
+	for (unsigned i = 0; i < 300; i++) {
+		struct swapio_io io = io_of(SWAPIO_READ, NULL, fd, 0, buf, 4096);
+
+		start(handle, &io);
+	}
+	assert_int_equal(script.submit_calls, 1);
+	assert_int_equal(swapio_wait_some(handle, 300, 300, SWAPIO_FOREVER, results), 300);
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(results[i].error, 0);
+	end(handle);
+}
+
 static void a_refused_block_fails_its_request_only(void **state)
 {
 	struct swapio_options options = script_options(0);
@@ -233,6 +257,7 @@ int main(void)
 		cmocka_unit_test(what_a_partial_accept_leaves_is_submitted_once),
 		cmocka_unit_test(again_for_ever_fails_after_a_bounded_number_of_tries),
 		cmocka_unit_test(a_deadline_ends_the_wait_for_a_kernel_that_says_again),
+		cmocka_unit_test(a_burst_of_submits_does_not_exhaust_the_tries),
 		cmocka_unit_test(a_refused_block_fails_its_request_only),
 		cmocka_unit_test(single_submit_hands_over_one_block_a_call),
 		cmocka_unit_test(batch_by_batch_asks_for_the_whole_batch_and_starts_none_before),

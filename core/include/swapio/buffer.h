@@ -32,6 +32,7 @@ extern "C" {
  * Return:    0
  *            -EINVAL  length 0 or too large, unknown flag
  *            -ENOMEM  no memory
+ *            -ECHILD  the handle was opened before fork(), in the parent
  * Contract:  C12, C19
  * Since:     0.1
  */
@@ -45,6 +46,7 @@ int swapio_buffer_alloc(struct swapio *handle, size_t length_bytes, unsigned fla
  * Return:    0
  *            -EINVAL  not a base pointer of this handle (a slice, freed already, another's)
  *            -EBUSY   a request in flight still uses it; nothing is freed
+ *            -ECHILD  the handle was opened before fork(), in the parent
  * Contract:  C14, C15
  * Since:     0.1
  */
@@ -73,7 +75,10 @@ struct swapio_pool;
  * @slots:      number of slots, 1 to 65536
  * @ret_pool:   written on success, owned by the caller
  *
- * Return:    0, -EINVAL, -ENOMEM
+ * Return:    0
+ *            -EINVAL  @slot_bytes or @slots is out of range
+ *            -ENOMEM  no memory
+ *            -ECHILD  the handle was opened before fork(), in the parent
  * Contract:  C12, C23
  * Since:     0.1
  */
@@ -95,7 +100,9 @@ int swapio_pool_destroy(struct swapio_pool *pool);
  * @timeout_ns: 0 to SWAPIO_FOREVER
  * @ret_slot:   written on success; the caller's until swapio_pool_release()
  *
- * Return:    0, -ETIMEDOUT
+ * Return:    0
+ *            -ETIMEDOUT  no slot came free; @ret_slot is not written
+ *            -ECHILD     the handle was opened before fork(), in the parent
  * Contract:  C23
  * Since:     0.1
  */
@@ -106,7 +113,9 @@ int swapio_pool_acquire(struct swapio_pool *pool, int64_t timeout_ns, void **ret
  * @pool: not NULL
  * @slot: a slot's base pointer
  *
- * Return: 0, -EINVAL if @slot is not an acquired slot of @pool
+ * Return: 0
+ *         -EINVAL  @slot is not an acquired slot of @pool
+ *         -ECHILD  the handle was opened before fork(), in the parent
  * Since:  0.1
  */
 int swapio_pool_release(struct swapio_pool *pool, void *slot);

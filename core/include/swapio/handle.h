@@ -63,7 +63,9 @@ typedef void swapio_log_fn(enum swapio_log_level level, const char *text, void *
  *                   512 to 2147479552 (0x7ffff000); default 1 MiB
  * @queue_depth:     blocks in flight in each queue; 1 to 4096; default 32
  * @workers:         threads that drive queues, one queue each; 0 to 64; default 1.
- *                   0: one queue, driven by callers inside submit and wait
+ *                   0: one queue, driven by callers inside submit and wait: nothing of it
+ *                   moves between calls, also not what other handles wait for because it
+ *                   shares a sector with theirs
  * @requests_max:    requests that may be pending at once; 1 to 65536; default 1024
  * @single_submit:   one io_submit per block instead of one per batch; default false
  * @overlap_events:  refill the queue as completions come (true, default) or wait for
@@ -72,8 +74,8 @@ typedef void swapio_log_fn(enum swapio_log_level level, const char *text, void *
  * @alignment_bytes: multiple that buffer pointers must have, and that buffers of this
  *                   handle get; 0 means the system's page size, else a power of two,
  *                   1 to 2097152; default 0. A file that needs more gets more
- * @bounce_slots:    bounce buffers per queue, each block_bytes plus two alignments;
- *                   1 to 256; default 4
+ * @bounce_slots:    bounce buffers per queue, each block_bytes (at most 1 MiB, larger
+ *                   blocks are bounced in pieces) plus two alignments; 1 to 256; default 4
  * @direct:          O_DIRECT policy for files opened by path; default PREFER
  * @accelerator:     "host"; borrowed during open; NULL means "host"
  * @engine:          "aio"; borrowed during open; NULL means "aio"
@@ -119,7 +121,7 @@ void swapio_options_init(struct swapio_options *options);
  * Return:    0
  *            -EINVAL     an option is out of range; @error names it, its value and range
  *            -ENOTSUP    engine or accelerator unknown or absent here
- *            -EAGAIN     the kernel grants no AIO context at all (fs.aio-max-nr)
+ *            -EAGAIN     the kernel grants no AIO context at all (fs.aio-max-nr), or no thread
  *            -ENOMEM     no memory
  *            -EMFILE -ENFILE  no descriptor
  * Contract:  C10, C12

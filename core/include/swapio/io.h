@@ -102,7 +102,8 @@ struct swapio_result {
  * The whole range is checked before anything is started. A failed call started
  * nothing and left the buffer alone; it may have created an empty file at @path.
  *
- * Blocks:    while opening @path, never for I/O
+ * Blocks:    while opening @path, never for direct I/O. The kernel moves buffered transfers
+ *            inside io_submit, so with workers 0 they happen here
  * Ownership: on success the buffer is the library's until the result is fetched
  * Return:    0
  *            -EINVAL  unaligned buffer under SWAPIO_UNALIGNED_REJECT, O_APPEND, range
