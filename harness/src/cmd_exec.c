@@ -52,6 +52,7 @@ struct request {
 	struct schedule schedule;
 	char *text; /* of the schedule, as given */
 	char work_dir[PATH_MAX], preload[PATH_MAX], program[PATH_MAX];
+	char loader[PATH_MAX];
 };
 
 static int take_word(const char *name, const char *text, const char *first, const char *second,
@@ -187,6 +188,15 @@ static int prepare(struct request *request, struct diag *diag)
 	result = exec_find_program(options->argv[0], request->program, sizeof(request->program));
 	if (result < 0)
 		return diag_set(diag, options->argv[0], 0, 0, "%s", strerror(-result));
+	options->program = request->program;
+	if (!options->under)
+		return 0;
+	result = exec_find_loader(request->program, request->loader, sizeof(request->loader));
+	if (result < 0)
+		return diag_set(diag, request->program, 0, 0,
+				"--under %s: must be a dynamically linked 64-bit program",
+				options->under);
+	options->loader = request->loader;
 	return 0;
 }
 

@@ -37,7 +37,7 @@ static const char template_text[] =
 	"#needs: [signal-exact, disk-512M]\n"
 	"\n"
 	"swap:\n"
-	"  # Every tensor has a file of its own, NAME.swp, unless file: and file_offset: are given.\n"
+	"  # Every tensor has a file of its own, NAME.swp, unless file: and file_offset: say.\n"
 	"  tensors:\n"
 	"    - {name: exp_avg, numel: 16384, dtype: fp32}\n"
 	"  # prepare writes the files without the library, so that only the read is under test.\n"
@@ -52,13 +52,13 @@ static const char template_text[] =
 	"  workers: [0, 1]\n"
 	"  overlap_events: [true, false]\n"
 	"\n"
-	"# POINT#WHEN CONDITION => KIND; `swaptorture points` lists what there is. Each of them must\n"
-	"# fire, or the case is vacuous.\n"
+	"# POINT#WHEN CONDITION => KIND; `swaptorture points` lists what there is. Each of them\n"
+	"# must fire, or the case is vacuous.\n"
 	"faults:\n"
 	"  - io_event#2 op=read => short:512\n"
 	"\n"
-	"# ok: all succeeds. error: something fails, as error:, tensor:, message: say. refused: nothing\n"
-	"# is even submitted. Without result: it follows from the effects of the faults.\n"
+	"# ok: all succeeds. error: something fails, as error:, tensor:, message: say. refused:\n"
+	"# nothing is even submitted. Without result: it follows from the effects of the faults.\n"
 	"expect: {result: ok, data: exact, deadline: 5s}\n";
 
 static bool is_word(const char *text, size_t length)

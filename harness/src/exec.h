@@ -22,6 +22,8 @@ struct exec_options {
 	const char *under;    /* NULL, "memcheck", "helgrind" */
 	int64_t deadline_ns;  /* 0: none. With one, the program has a process group of its own */
 	bool expect_failure;  /* a correct program ends with a status that is not 0 */
+	const char *program;  /* where argv[0] was found */
+	const char *loader;   /* with @under: the program's dynamic loader */
 	const char *preload;  /* absolute path of libswapfault.so */
 	char *const *argv;    /* the program and its arguments */
 };
@@ -39,6 +41,8 @@ int exec_run(const struct exec_options *options, int log_fd, struct eventlog *lo
 
 /* Where execvp() would find it; -ENOENT, -EACCES, -ENAMETOOLONG. */
 int exec_find_program(const char *name, char *path, size_t path_bytes);
+/* The dynamic loader that the program at @path names; -ENOEXEC if it is no dynamic ELF program. */
+int exec_find_loader(const char *path, char *loader, size_t loader_bytes);
 /* Why a preload does not reach the program at @path: "it is linked statically". "" if nothing
  * shows. */
 void exec_explain_silence(const char *path, char *text, size_t text_bytes);

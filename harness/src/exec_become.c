@@ -55,14 +55,19 @@ static void add_schedule(struct variables *variables, const struct schedule *sch
 	add(variables, error_fd, "SWAPFAULT_SCHEDULE=%s", text);
 }
 
-static void fill(struct variables *variables, const struct exec_options *options,
-		 const char *log_path, int error_fd)
+static void add_preload(struct variables *variables, const char *preload, int error_fd)
 {
 	const char *others = getenv("LD_PRELOAD");
 	bool any = others && *others;
 
-	add(variables, error_fd, "LD_PRELOAD=%s%s%s", options->preload, any ? ":" : "",
-	    any ? others : "");
+	add(variables, error_fd, "LD_PRELOAD=%s%s%s", preload, any ? ":" : "", any ? others : "");
+}
+
+static void fill(struct variables *variables, const struct exec_options *options,
+		 const char *log_path, int error_fd)
+{
+	if (!options->under)
+		add_preload(variables, options->preload, error_fd);
 	add_schedule(variables, options->schedule, error_fd);
 	add(variables, error_fd, "SWAPFAULT_LOG=%s", log_path);
 	add(variables, error_fd, "SWAPFAULT_BACKEND=%s",
@@ -76,8 +81,7 @@ static void fill(struct variables *variables, const struct exec_options *options
 		add(variables, error_fd, "SWAPFAULT_FOLLOW_EXEC=1");
 }
 
-static void become_under(const struct exec_options *options, struct variables *variables,
-			 int error_fd)
+static void become_under(const struct exec_options *options, int error_fd)
 {
 	static char *words[WORDS_MAX];
 	char tool[64];
@@ -88,11 +92,11 @@ static void become_under(const struct exec_options *options, struct variables *v
 	words[count++] = tool;
 	words[count++] = strdup("--quiet");
 	words[count++] = strdup("--error-exitcode=99");
-	words[count++] = strdup("--trace-children=yes");
-	words[count++] = strdup("env");
-	for (unsigned i = 0; i < variables->count; i++)
-		words[count++] = variables->texts[i];
-	for (char *const *word = options->argv; *word; word++) {
+	words[count++] = strdup(options->loader);
+	words[count++] = strdup("--preload");
+	words[count++] = strdup(options->preload);
+	words[count++] = strdup(options->program);
+	for (char *const *word = options->argv + 1; *word; word++) {
 		if (count == WORDS_MAX - 1)
 			give_up(E2BIG, error_fd);
 		words[count++] = *word;
@@ -106,10 +110,10 @@ void exec_become(const struct exec_options *options, const char *log_path, int e
 	struct variables variables = {0};
 
 	fill(&variables, options, log_path, error_fd);
-	if (options->under)
-		become_under(options, &variables, error_fd);
 	for (unsigned i = 0; i < variables.count; i++)
 		putenv(variables.texts[i]);
+	if (options->under)
+		become_under(options, error_fd);
 	execvp(options->argv[0], options->argv);
 	give_up(errno, error_fd);
 }

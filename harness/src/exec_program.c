@@ -53,8 +53,8 @@ int exec_find_program(const char *name, char *path, size_t path_bytes)
 	return result;
 }
 
-/* Does the ELF file of our own class name a dynamic loader? */
-static bool has_loader(int fd, const Elf64_Ehdr *header)
+/* Does the ELF file of our own class name a dynamic loader? Its name into @name, cut if need be. */
+static bool read_loader(int fd, const Elf64_Ehdr *header, char *name, size_t name_bytes)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr segment;
@@ -62,21 +62,47 @@ static bool has_loader(int fd, const Elf64_Ehdr *header)
 
 		if (pread(fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
 			break;
-		if (segment.p_type == PT_INTERP)
-			return true;
+		if (segment.p_type != PT_INTERP)
+			continue;
+		memset(name, 0, name_bytes);
+		if (segment.p_filesz < name_bytes)
+			name_bytes = segment.p_filesz + 1;
+		return pread(fd, name, name_bytes - 1, (off_t)segment.p_offset) > 0;
 	}
 	return false;
 }
 
+static bool is_our_elf(const Elf64_Ehdr *header, ssize_t count)
+{
+	return count == (ssize_t)sizeof(*header) && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+int exec_find_loader(const char *path, char *loader, size_t loader_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result = -ENOEXEC;
+	Elf64_Ehdr header;
+
+	if (fd < 0)
+		return -errno;
+	if (is_our_elf(&header, pread(fd, &header, sizeof(header), 0)) &&
+	    read_loader(fd, &header, loader, loader_bytes))
+		result = 0;
+	close(fd);
+	return result;
+}
+
 static const char *explain_elf(int fd, const Elf64_Ehdr *header, ssize_t count)
 {
+	char name[PATH_MAX];
+
 	if (count < EI_NIDENT || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return count >= 2 && memcmp(header->e_ident, "#!", 2) == 0
 			       ? "it is a script: its interpreter ran, or use --follow-exec"
 			       : "it is no ELF file";
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
 		return "it is a 32-bit program, the preload has 64 bits";
-	if (count < (ssize_t)sizeof(*header) || has_loader(fd, header))
+	if (!is_our_elf(header, count) || read_loader(fd, header, name, sizeof(name)))
 		return NULL;
 	return "it is linked statically";
 }
