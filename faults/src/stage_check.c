@@ -123,11 +123,24 @@ static void check_gone(struct stage_ctx *ctx, const void *start, size_t bytes)
 	}
 }
 
+/* Programs free often, and have I/O in flight rarely. */
+static bool anything_live(void)
+{
+	const struct stage_ctx *ctx;
+
+	for (unsigned i = 0; (ctx = stage_context_at(i)) != NULL; i++)
+		if (__atomic_load_n(&ctx->live, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 void stage_memory_gone(const void *start, size_t bytes)
 {
 	struct stage_guard guard;
 	struct stage_ctx *ctx;
 
+	if (!anything_live())
+		return;
 	stage_guard_enter(&guard);
 	for (unsigned i = 0; (ctx = stage_context_at(i)) != NULL; i++) {
 		ctx = stage_get((aio_context_t)(uintptr_t)atomic_load(&ctx->ring));

@@ -103,6 +103,7 @@ static long request_make(struct stage_ctx *ctx, struct iocb **slot, struct stage
 	if (req->resfd >= 0 && !ctx->pumped)
 		stage_pump_want(ctx);
 	obj->aio_key = 0;
+	req->state = STAGE_INFLIGHT; /* from here on its memory is not the program's */
 	*ret_req = req;
 	return 0;
 }
@@ -143,7 +144,6 @@ static void batch_accepted(struct stage_ctx *ctx, struct batch *batch, long take
 	for (long i = 0; i < taken; i++) {
 		struct stage_req *req = batch->reqs[i];
 
-		req->state = STAGE_INFLIGHT;
 		if (stage_req_polls(req))
 			ctx->polls++;
 		else

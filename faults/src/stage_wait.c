@@ -43,15 +43,18 @@ static int mask_read(const sigset_t *mask, size_t bytes, struct stage_wait *wait
 	return 0;
 }
 
-/* Take what is there. True: the wait is over. */
+/* Take what is there; what was held for it comes next. True: the wait is over. */
 static bool take_enough(struct stage_wait *wait, long *ret_error)
 {
-	long got = stage_take(wait->ctx, wait->events + wait->got, wait->nr - wait->got);
+	long got;
 
+	do {
+		got = stage_take(wait->ctx, wait->events + wait->got, wait->nr - wait->got);
+		if (got > 0)
+			wait->got += got;
+	} while (got > 0);
 	if (got < 0)
 		*ret_error = got;
-	else
-		wait->got += got;
 	return got < 0 || wait->got >= wait->min || wait->poll;
 }
 
