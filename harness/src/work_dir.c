@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "places.h"
@@ -18,6 +20,7 @@
 #define PROBE_NAME ".swaptorture-probe"
 #define PROBE_BYTES ((size_t)65536)
 #define PROBE_ALIGNMENT 4096
+#define DEAD_AGE_SECONDS 60
 #define COPY_BYTES_MAX ((off_t)256 << 20)
 
 static int refuse(struct diag *diag, const char *path, const char *what, int error)
@@ -79,11 +82,57 @@ static int make_below(const char *below, char path[WORK_DIR_BYTES], struct diag 
 	return error < 0 ? refuse(diag, below, "work directory", error) : 0;
 }
 
+static int lock_directory(const char *path, int how)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, how | LOCK_NB) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* A run that was killed left its memory behind: nobody holds its lock any more. One
+ * that is new may only not have been locked yet. */
+static void remove_dead(void)
+{
+	DIR *list = opendir(MEMORY_DIRECTORY);
+	struct dirent *entry;
+	char path[WORK_DIR_BYTES];
+	struct stat status;
+	int fd;
+
+	while (list && (entry = readdir(list))) {
+		if (strncmp(entry->d_name, "swaptorture-", 12) != 0)
+			continue;
+		snprintf(path, sizeof(path), MEMORY_DIRECTORY "/%s", entry->d_name);
+		fd = lock_directory(path, LOCK_EX);
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &status) == 0 && time(NULL) - status.st_mtime > DEAD_AGE_SECONDS)
+			work_dir_remove(path);
+		close(fd);
+	}
+	if (list)
+		closedir(list);
+}
+
+static void open_memory(struct work_root *root)
+{
+	root->memory_lock = -1;
+	remove_dead();
+	if (make_below(MEMORY_DIRECTORY, root->memory, NULL) < 0)
+		root->memory[0] = '\0';
+	else
+		root->memory_lock = lock_directory(root->memory, LOCK_SH);
+}
+
 int work_root_open(struct work_root *root, const char *below, bool direct, struct diag *diag)
 {
 	int error;
 
-	*root = (struct work_root){.kept = false};
+	*root = (struct work_root){.memory_lock = -1};
 	error = make_below(below ? below : places_temporary(), root->disk, diag);
 	if (error < 0)
 		return error;
@@ -92,8 +141,7 @@ int work_root_open(struct work_root *root, const char *below, bool direct, struc
 		rmdir(root->disk);
 		return error;
 	}
-	if (make_below(MEMORY_DIRECTORY, root->memory, NULL) < 0)
-		root->memory[0] = '\0';
+	open_memory(root);
 	return 0;
 }
 
@@ -101,6 +149,8 @@ void work_root_close(struct work_root *root)
 {
 	if (root->memory[0])
 		work_dir_remove(root->memory);
+	if (root->memory_lock >= 0)
+		close(root->memory_lock);
 	if (root->kept)
 		rmdir(root->disk); /* only if somebody emptied it */
 	else

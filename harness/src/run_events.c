@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_events.c - waits until something happens and looks who it was: a fork server, a case that pauses,
+ * a reader, a deadline.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_internal.h"
+
+#define TICK_NS 50000000 /* how late a deadline may be noticed */
+#define TICK_JOBCTL_NS 500000
+#define POLLED_MAX (RUN_JOBS_MAX + RUN_SERVERS_MAX)
+
+static struct job *job_by_id(struct run *run, uint32_t id)
+{
+	for (unsigned t = 0; t < TARGET_COUNT; t++)
+		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++)
+			if (run->lanes[t].jobs[i].state != JOB_IDLE &&
+			    run->lanes[t].jobs[i].id == id)
+				return &run->lanes[t].jobs[i];
+	return NULL;
+}
+
+static void release(struct run *run, struct job *job)
+{
+	struct lane *lane = &run->lanes[job->test_case->target];
+
+	lane->used -= run_weight(lane, job->test_case);
+	run->active--;
+	job->state = JOB_IDLE;
+}
+
+static void finish(struct run *run, struct job *job)
+{
+	run_under_ask(run, job);
+	job_judge(job, run_is_emulated(run));
+	if (job->result.verdict != VERDICT_PASS || run->options->keep)
+		job_keep(job, &run->root);
+	else
+		work_dir_clean(job->work_dir);
+	run_under_keep(run, job);
+	run_report(run, &job->result);
+	release(run, job);
+}
+
+static void finish_broken(struct run *run, struct job *job, const char *reason)
+{
+	snprintf(job->outcome.broken, sizeof(job->outcome.broken), "%s", reason);
+	job_ended(job, 0);
+	reader_kill(&job->reader);
+	finish(run, job);
+}
+
+/* Its cases are dead, too. The next case starts it again. */
+static void server_died(struct run *run, struct forkserver *server)
+{
+	char reason[128];
+	int status = forkserver_stop(server);
+
+	server->restarts++;
+	snprintf(reason, sizeof(reason),
+		 "the fork server died (wait status %#x); it was started again for the next case",
+		 (unsigned)status);
+	fprintf(stderr, "swaptorture: %s\n", reason);
+	for (unsigned t = 0; t < TARGET_COUNT; t++)
+		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++)
+			if (run->lanes[t].jobs[i].state != JOB_IDLE &&
+			    run->lanes[t].jobs[i].server == server && !run->lanes[t].jobs[i].ended)
+				finish_broken(run, &run->lanes[t].jobs[i], reason);
+}
+
+static void take_report(struct run *run, const struct wire_report *wire)
+{
+	struct job *job = job_by_id(run, wire->id);
+
+	if (!job)
+		return;
+	if (wire->kind == WIRE_STARTED)
+		job_started(job, wire->pid);
+	else if (wire->kind == WIRE_ENDED)
+		job_ended(job, wire->status);
+	else if (wire->kind == WIRE_REFUSED)
+		finish_broken(run, job, strerror(-wire->status));
+}
+
+static void server_readable(struct run *run, struct forkserver *server)
+{
+	struct wire_report wire;
+	int got;
+
+	while ((got = forkserver_receive(server, &wire)) > 0)
+		take_report(run, &wire);
+	if (got < 0)
+		server_died(run, server);
+}
+
+struct waiting { /* what is polled, and whose it is */
+	struct pollfd polled[POLLED_MAX];
+	struct forkserver *servers[POLLED_MAX];
+	struct job *jobs[POLLED_MAX];
+	unsigned count;
+	bool soon; /* somebody may ask through shared memory */
+};
+
+static void watch(struct waiting *waiting, int fd, struct forkserver *server, struct job *job)
+{
+	waiting->polled[waiting->count] = (struct pollfd){.fd = fd, .events = POLLIN};
+	waiting->servers[waiting->count] = server;
+	waiting->jobs[waiting->count++] = job;
+}
+
+static void watch_job(struct waiting *waiting, struct job *job)
+{
+	if (job->state == JOB_READING)
+		watch(waiting, job->reader.pipe, NULL, job);
+	else if (job->state == JOB_RUNNING && job->pause_steps)
+		watch(waiting, job->pause_ours, NULL, job);
+	waiting->soon |= job->state == JOB_RUNNING && job->asks_jobctl;
+}
+
+static void watch_all(struct run *run, struct waiting *waiting)
+{
+	waiting->count = 0;
+	waiting->soon = false;
+	for (unsigned i = 0; i < run->servers_count; i++)
+		if (run->servers[i].pid)
+			watch(waiting, run->servers[i].socket, &run->servers[i], NULL);
+	for (unsigned t = 0; t < TARGET_COUNT; t++)
+		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++)
+			watch_job(waiting, &run->lanes[t].jobs[i]);
+}
+
+static void look_after(struct run *run, struct waiting *waiting)
+{
+	for (unsigned i = 0; i < waiting->count; i++) {
+		struct job *job = waiting->jobs[i];
+
+		if (!waiting->polled[i].revents)
+			continue;
+		if (waiting->servers[i])
+			server_readable(run, waiting->servers[i]);
+		else if (job->state == JOB_READING && job->reader.pipe == waiting->polled[i].fd)
+			job_reader_readable(job);
+		else if (job->state == JOB_RUNNING && job->pause_ours == waiting->polled[i].fd)
+			job_pause_readable(job);
+	}
+}
+
+static void look_at_jobs(struct run *run)
+{
+	uint64_t now = job_now_ns();
+
+	for (unsigned t = 0; t < TARGET_COUNT; t++) {
+		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++) {
+			struct job *job = &run->lanes[t].jobs[i];
+
+			job_check_deadline(job, now);
+			if (job_is_done(job))
+				finish(run, job);
+		}
+	}
+}
+
+void run_wait_for_something(struct run *run)
+{
+	static struct waiting waiting;
+	struct timespec tick;
+
+	watch_all(run, &waiting);
+	tick = (struct timespec){.tv_nsec = waiting.soon ? TICK_JOBCTL_NS : TICK_NS};
+	if (ppoll(waiting.polled, waiting.count, &tick, run_signal_mask(&run->signals)) > 0)
+		look_after(run, &waiting);
+	look_at_jobs(run);
+}
+

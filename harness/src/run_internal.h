@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_internal.h - a run on its way, as its files share it: what may start (run_lane.c), what happens
+ * (run_events.c), and the frame around both (run.c).
+ *
+ * Threads: one thread.
+ */
+#ifndef RUN_INTERNAL_H
+#define RUN_INTERNAL_H
+
+#include "run.h"
+#include "run_job.h"
+#include "run_signal.h"
+
+#define RUN_JOBS_MAX 256u
+#define RUN_SERVERS_MAX 32u
+
+/* The cases of one target, in the order of the plan. */
+struct lane {
+	enum target target;
+	unsigned next; /* in the plan */
+	unsigned room, used; /* cases at once; large ones count as more than one */
+	unsigned jobs_count;
+	struct job *jobs;
+};
+
+struct run {
+	const struct plan *plan;
+	const struct run_options *options;
+	run_result_fn *on_result;
+	void *arg;
+	struct report_summary summary;
+	struct run_paths paths;
+	struct work_root root;
+	struct run_signal signals;
+	struct lane lanes[TARGET_COUNT];
+	struct forkserver servers[RUN_SERVERS_MAX];
+	unsigned servers_count;
+	uint32_t next_id;
+	unsigned active;
+	unsigned jobs_limit; /* of all lanes together; 0: none */
+	struct diag *diag;
+	int error; /* the run cannot go on */
+};
+
+static inline bool run_is_emulated(const struct run *run)
+{
+	return run->options->under != NULL;
+}
+
+/* run_lane.c */
+void run_size_lanes(struct run *run);
+/* Start what may start. False: everything was. */
+bool run_start_more(struct run *run);
+unsigned run_weight(const struct lane *lane, const struct test_case *test_case);
+void run_report(struct run *run, const struct case_result *result);
+
+/* run_events.c */
+void run_wait_for_something(struct run *run);
+
+/* run_under.c: what valgrind found in the process of a case, and its log beside what is kept. */
+void run_under_ask(const struct run *run, struct job *job);
+void run_under_keep(const struct run *run, const struct job *job);
+/* "": the case can run under the tool; else why not. */
+const char *run_under_refuses(const struct run *run, const struct test_case *test_case);
+
+#endif /* RUN_INTERNAL_H */

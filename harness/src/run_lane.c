@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_lane.c - which case may start now, in which place, with which fork server.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_internal.h"
+
+#define HOST_JOBS_PER_CORE 8u /* io_destroy sleeps 35 ms: many at once cost nothing */
+#define HEAVY_BYTES ((uint64_t)32 << 20) /* such a case counts as several */
+#define EMULATED_PATIENCE 30u
+
+void run_report(struct run *run, const struct case_result *result)
+{
+	run->summary.counts[result->verdict]++;
+	run->on_result(result, run->arg);
+}
+
+static void report_without_running(struct run *run, const struct test_case *test_case,
+				   enum verdict verdict, const char *reason)
+{
+	struct case_result *result = calloc(1, sizeof(*result));
+
+	if (!result)
+		return;
+	result->test_case = test_case;
+	result->verdict = verdict;
+	snprintf(result->reason, sizeof(result->reason), "%s", reason);
+	run_report(run, result);
+	free(result);
+}
+
+/* How many places a case takes: memory is what runs out first. */
+unsigned run_weight(const struct lane *lane, const struct test_case *test_case)
+{
+	uint64_t bytes = 0, weight;
+
+	for (unsigned i = 0; i < test_case->workload.tensors_count; i++)
+		bytes += tensor_bytes(&test_case->workload.tensors[i]);
+	weight = 1 + bytes / HEAVY_BYTES;
+	return weight > lane->room ? lane->room : (unsigned)weight;
+}
+
+static struct job *idle_job(struct run *run, struct lane *lane)
+{
+	for (unsigned i = 0; i < lane->jobs_count; i++)
+		if (lane->jobs[i].state == JOB_IDLE)
+			return &lane->jobs[i];
+	if (lane->jobs_count == lane->room)
+		return NULL;
+	run->error = job_init(&lane->jobs[lane->jobs_count], &run->root,
+			      lane->target == TARGET_SIM, lane->jobs_count);
+	if (run->error < 0) {
+		diag_set(run->diag, NULL, 0, 0, "a place for a case: %s", strerror(-run->error));
+		return NULL;
+	}
+	return &lane->jobs[lane->jobs_count++];
+}
+
+static int start_server(struct run *run, struct forkserver *server)
+{
+	struct forkserver_options options = {
+		.paths = &run->paths,
+		.under = run->options->under,
+		.log_dir = run->root.disk,
+	};
+	int error = forkserver_start(server, &options, run->diag);
+
+	if (error < 0)
+		run->error = error;
+	return error;
+}
+
+/* The one for this faulty core, started if need be. NULL: run->error says why. */
+static struct forkserver *server_for(struct run *run, const char *core)
+{
+	struct forkserver *server = NULL;
+
+	for (unsigned i = 0; i < run->servers_count; i++)
+		if (strcmp(run->servers[i].core, core) == 0)
+			server = &run->servers[i];
+	if (!server && run->servers_count == RUN_SERVERS_MAX) {
+		run->error = diag_set(run->diag, NULL, 0, 0, "more than %u cores", RUN_SERVERS_MAX);
+		return NULL;
+	}
+	if (!server) {
+		server = &run->servers[run->servers_count++];
+		snprintf(server->core, sizeof(server->core), "%s", core);
+	}
+	if (!server->pid && start_server(run, server) < 0)
+		return NULL;
+	return server;
+}
+
+static bool core_exists(const struct run *run, const char *core)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s.so", run->paths.meta, core);
+	return !core[0] || access(path, R_OK) == 0;
+}
+
+static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
+{
+	struct job *job = idle_job(run, lane);
+	struct forkserver *server;
+	int error;
+
+	if (!job)
+		return;
+	if (!core_exists(run, test_case->scenario->core)) {
+		report_without_running(run, test_case, VERDICT_BROKEN, "its faulty core is not built");
+		return;
+	}
+	server = server_for(run, test_case->scenario->core);
+	if (!server)
+		return;
+	error = job_start(job, test_case, server, ++run->next_id,
+			  run_is_emulated(run) ? EMULATED_PATIENCE : 1);
+	if (error < 0) {
+		report_without_running(run, test_case, VERDICT_BROKEN, strerror(-error));
+		return;
+	}
+	lane->used += run_weight(lane, test_case);
+	run->active++;
+}
+
+/* False: nothing more can be started in this lane now. */
+static bool lane_step(struct run *run, struct lane *lane)
+{
+	const struct plan *plan = run->plan;
+	const struct test_case *test_case;
+	const char *skip;
+
+	while (lane->next < plan->count && plan->cases[lane->next].target != lane->target)
+		lane->next++;
+	if (lane->next == plan->count || run->error < 0)
+		return false;
+	test_case = &plan->cases[lane->next];
+	skip = test_case->skip_reason;
+	if (!skip[0])
+		skip = run_under_refuses(run, test_case);
+	if (skip[0]) {
+		lane->next++;
+		report_without_running(run, test_case, VERDICT_SKIP, skip);
+		return true;
+	}
+	if (lane->used && lane->used + run_weight(lane, test_case) > lane->room)
+		return false;
+	if (run->jobs_limit && run->active >= run->jobs_limit)
+		return false;
+	lane->next++;
+	start_case(run, lane, test_case);
+	return true;
+}
+
+bool run_start_more(struct run *run)
+{
+	bool more = false;
+
+	for (unsigned t = 0; t < TARGET_COUNT; t++) {
+		while (!run_signal_came() && lane_step(run, &run->lanes[t]))
+			;
+		more |= run->lanes[t].next < run->plan->count;
+	}
+	return more;
+}
+
+void run_size_lanes(struct run *run)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = cores < 1 ? 1 : (unsigned)cores;
+
+	run->jobs_limit = run->options->jobs;
+	for (unsigned t = 0; t < TARGET_COUNT; t++) {
+		struct lane *lane = &run->lanes[t];
+
+		lane->target = (enum target)t;
+		lane->room = t == TARGET_SIM || run_is_emulated(run) ? count + 1
+								 : count * HOST_JOBS_PER_CORE;
+		if (run->jobs_limit)
+			lane->room = run->jobs_limit;
+		lane->room = lane->room > RUN_JOBS_MAX / TARGET_COUNT ? RUN_JOBS_MAX / TARGET_COUNT
+								  : lane->room;
+	}
+}
+

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_under.c - valgrind as an oracle: reads the log it wrote about the process of a case.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_internal.h"
+
+#define LOG_NAME_BYTES (WORK_DIR_BYTES + 32)
+
+static void log_name(const struct run *run, const struct job *job, char name[LOG_NAME_BYTES])
+{
+	snprintf(name, LOG_NAME_BYTES, "%s/valgrind.%d", run->root.disk, (int)job->pid);
+}
+
+/* What a line says behind "==PID== "; NULL: it is not valgrind's. */
+static char *said_of(char *line)
+{
+	char *end = line[0] == '=' && line[1] == '=' ? strstr(line + 2, "== ") : NULL;
+
+	line[strcspn(line, "\n")] = '\0';
+	return end ? end + 3 : NULL;
+}
+
+static enum failure_class class_of(const char *error)
+{
+	if (strncmp(error, "Invalid", 7) == 0 || strstr(error, "overlap"))
+		return CLASS_CORRUPTION;
+	return strstr(error, "lost") ? CLASS_LEAK : CLASS_CONTRACT;
+}
+
+/* "   at 0x48B9F: block_done (block.c:77)": the part that a person reads. */
+static const char *place_of(const char *line)
+{
+	const char *at = strstr(line, "at 0x"), *colon = at ? strchr(at, ':') : NULL;
+
+	return colon ? colon + 2 : NULL;
+}
+
+static bool is_error(const char *text)
+{
+	static const char *const errors[] = {
+		"Invalid ",	"Conditional jump",  "Use of uninit", "Syscall param",
+		"Source and",	"Possible data race", "Thread #",     "Mismatched free",
+		"Process terminating", "Argument ",
+	};
+
+	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (strncmp(text, errors[i], strlen(errors[i])) == 0)
+			return true;
+	return false;
+}
+
+/* An error is a line that says what, and a line that says where. Thread #N alone only introduces. */
+static void read_errors(FILE *log, const char *tool, struct case_result *result)
+{
+	char line[1024], error[200] = "";
+
+	while (fgets(line, sizeof(line), log)) {
+		const char *text = said_of(line), *place;
+
+		if (!text)
+			continue;
+		place = place_of(text);
+		if (is_error(text)) {
+			snprintf(error, sizeof(error), "%s", text);
+		} else if (error[0] && place) {
+			result_add(result, tool, class_of(error), "%s in %s", error, place);
+			error[0] = '\0';
+		}
+	}
+}
+
+static unsigned errors_counted(FILE *log)
+{
+	char line[1024];
+	unsigned count = 0;
+
+	while (fgets(line, sizeof(line), log)) {
+		const char *summary = strstr(line, "ERROR SUMMARY: ");
+
+		if (summary)
+			count = (unsigned)strtoul(summary + 15, NULL, 10);
+	}
+	rewind(log);
+	return count;
+}
+
+void run_under_ask(const struct run *run, struct job *job)
+{
+	const char *tool = run->options->under;
+	unsigned before = job->result.findings_count, count;
+	char name[LOG_NAME_BYTES];
+	FILE *log;
+
+	if (!tool || job->pid <= 0)
+		return;
+	log_name(run, job, name);
+	log = fopen(name, "re");
+	if (!log) {
+		snprintf(job->outcome.broken, sizeof(job->outcome.broken), "%s left no log", tool);
+		return;
+	}
+	count = errors_counted(log);
+	if (count)
+		read_errors(log, tool, &job->result);
+	if (count && job->result.findings_count == before)
+		result_add(&job->result, tool, CLASS_CONTRACT, "%u errors, see valgrind.log", count);
+	fclose(log);
+}
+
+void run_under_keep(const struct run *run, const struct job *job)
+{
+	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
+
+	if (!run->options->under || job->pid <= 0)
+		return;
+	log_name(run, job, name);
+	snprintf(kept, sizeof(kept), "%s/valgrind.log", job->result.work_dir);
+	if (!job->result.work_dir[0] || rename(name, kept) < 0)
+		unlink(name);
+}
+
+/* Valgrind runs handlers at moments of its own, and is itself the tracer of its program. */
+const char *run_under_refuses(const struct run *run, const struct test_case *test_case)
+{
+	if (!run->options->under)
+		return "";
+	for (unsigned i = 0; i < test_case->schedule.count; i++) {
+		enum kind_id kind = test_case->schedule.faults[i].kind;
+
+		if (kind == KIND_io_getevents_signal || kind == KIND_io_getevents_stop ||
+		    kind == KIND_io_getevents_attach)
+			return "under valgrind no signal arrives in the middle of a wait";
+	}
+	if (test_case->target != TARGET_SIM)
+		return "valgrind has no io_pgetevents: only sim runs under it";
+	return "";
+}
