@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disarmed.c - what the preload costs while it is loaded and no case has begun, a call, with 1, 2 and
- * 8 threads: the same loops run in processes with and without it, in turn (ABBA), and the least of
- * all rounds counts.
+ * disarmed.c - what the preload costs while it is loaded and no case has begun, a call, with 1, 2
+ * and 8 threads: the same loops run in processes with and without it, in turn (ABBA), and the least
+ * of all rounds counts.
  *
  *   disarmed [ROUNDS [MAX_NS]]   a table; with MAX_NS fails when any call costs more than that
  *
- * Time is CPU time of the thread, so that eight threads on two cores mean something, and of the calls
- * the cheapest were chosen: there a nanosecond shows.
+ * Time is CPU time of the thread, so that eight threads on two cores mean something, and of the
+ * calls the cheapest were chosen: there a nanosecond shows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,9 +74,12 @@ static const struct {
 	const char *name;
 	void (*call)(void);
 } subjects[] = {
-	{"io_getevents", call_getevents}, {"io_submit", call_submit},
-	{"pread", call_pread},		  {"clock_gettime", call_clock},
-	{"free", call_free},		  {"mutex lock+unlock", call_mutex},
+	{"io_getevents", call_getevents},
+	{"io_submit", call_submit},
+	{"pread", call_pread},
+	{"clock_gettime", call_clock},
+	{"free", call_free},
+	{"mutex lock+unlock", call_mutex},
 };
 
 #define SUBJECT_COUNT (sizeof(subjects) / sizeof(subjects[0]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forks.c - how many small processes this machine starts and ends a second, one after the other: the
- * unit in which the cost of a case is best given. Prints one number.
+ * forks.c - how many small processes this machine starts and ends a second, one after the other:
+ * the unit in which the cost of a case is best given. Prints one number.
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -177,12 +177,17 @@ static uint64_t bytes_of(const char *text)
 }
 
 static const struct option long_options[] = {
-	{"file", required_argument, NULL, 'f'},	    {"write", no_argument, NULL, 'w'},
-	{"block", required_argument, NULL, 'b'},    {"request", required_argument, NULL, 'r'},
-	{"depth", required_argument, NULL, 'd'},    {"bytes", required_argument, NULL, 'n'},
-	{"file-bytes", required_argument, NULL, 's'}, {"workers", required_argument, NULL, 'k'},
+	{"file", required_argument, NULL, 'f'},
+	{"write", no_argument, NULL, 'w'},
+	{"block", required_argument, NULL, 'b'},
+	{"request", required_argument, NULL, 'r'},
+	{"depth", required_argument, NULL, 'd'},
+	{"bytes", required_argument, NULL, 'n'},
+	{"file-bytes", required_argument, NULL, 's'},
+	{"workers", required_argument, NULL, 'k'},
 	{"huge", no_argument, NULL, 'H'},
-	{"batch", no_argument, NULL, 'B'},	    {"single-submit", no_argument, NULL, 'S'},
+	{"batch", no_argument, NULL, 'B'},
+	{"single-submit", no_argument, NULL, 'S'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -255,13 +260,15 @@ int main(int argc, char **argv)
 	int fd, ret;
 
 	if (parse(&bench, argc, argv) < 0) {
-		fprintf(stderr, "usage: swapbench --file PATH [--write] [--block BYTES] [--request BYTES]\n"
-				"       [--depth N] [--bytes N] [--file-bytes N] [--workers N]\n"
-				"       [--huge] [--batch] [--single-submit]\n");
+		fprintf(stderr,
+			"usage: swapbench --file PATH [--write] [--block BYTES] [--request BYTES]\n"
+			"       [--depth N] [--bytes N] [--file-bytes N] [--workers N]\n"
+			"       [--huge] [--batch] [--single-submit]\n");
 		return 2;
 	}
 	set_pending(&bench);
-	fd = open(bench.path, O_DIRECT | O_CLOEXEC | (bench.op == SWAPIO_WRITE ? O_RDWR : O_RDONLY));
+	fd = open(bench.path,
+		  O_DIRECT | O_CLOEXEC | (bench.op == SWAPIO_WRITE ? O_RDWR : O_RDONLY));
 	if (fd < 0)
 		return fail(bench.path, strerror(errno));
 	ret = measure(&bench, fd);

@@ -112,7 +112,6 @@ void plugin_look_up(void)
 	printf("own symbol by RTLD_DEFAULT: %s\n", found(dlsym(RTLD_DEFAULT, "plugin_private")));
 	printf("own libaio by RTLD_DEFAULT: %s\n", found(dlsym(RTLD_DEFAULT, "io_pgetevents")));
 	printf("own libaio by handle: %s\n", found(dlsym(libaio, "io_pgetevents")));
-	printf("own libaio by version: %s\n",
-	       found(dlvsym(libaio, "io_pgetevents", "LIBAIO_0.5")));
+	printf("own libaio by version: %s\n", found(dlvsym(libaio, "io_pgetevents", "LIBAIO_0.5")));
 	printf("wrong version: %s\n", found(dlvsym(libaio, "io_pgetevents", "LIBAIO_0.1")));
 }

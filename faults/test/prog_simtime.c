@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prog_simtime.c - a victim whose threads wait for each other and for time, in all the ways there are.
+ * prog_simtime.c - a victim whose threads wait for each other and for time, in all the ways there
+ * are.
  *
  *   prog_simtime CASE       prints what it saw, with times in virtual seconds since its start
  */
@@ -230,8 +231,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{"sleeps", sleeps},	{"waits", waits}, {"ends", ends},
-	{"handlers", handlers}, {"forks", forks}, {"deadlock", deadlock},
+	{"sleeps", sleeps},	     {"waits", waits},	       {"ends", ends},
+	{"handlers", handlers},	     {"forks", forks},	       {"deadlock", deadlock},
 	{"nobody", wait_for_nobody}, {"late", sleep_too_long},
 };
 

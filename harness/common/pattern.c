@@ -102,7 +102,8 @@ static void finding_add(struct pattern_finding *finding, uint64_t offset, const 
 }
 
 int pattern_check(const struct pattern *pattern, uint64_t offset, const void *memory, size_t bytes,
-		  const char *const *names, unsigned names_count, struct pattern_finding *ret_finding)
+		  const char *const *names, unsigned names_count,
+		  struct pattern_finding *ret_finding)
 {
 	struct pattern_finding finding = {0};
 	uint64_t words[CELL_WORDS], at = offset;

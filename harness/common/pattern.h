@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern.h - self-describing data: every 512 bytes of a tensor carry its id, generation and offset.
+ * pattern.h - self-describing data: every 512 bytes of a tensor carry its id, generation and
+ * offset.
  *
- * The bytes of a tensor at byte offset o are a pure function of (seed, tensor, generation, o), so that any
- * part of a file or of memory says where it comes from.
+ * The bytes of a tensor at byte offset o are a pure function of (seed, tensor, generation, o), so
+ * that any part of a file or of memory says where it comes from.
  *
  * Threads: pure functions.
  */
@@ -30,10 +31,12 @@ struct pattern_finding {
 	uint64_t begin, end; /* byte range in the tensor, end exclusive: first run of bad cells */
 	uint64_t bad_bytes;  /* of the whole range checked */
 	char story[160];     /* "hold generation 1: lost write", "were never written (poison)",
-			      * "hold tensor exp_avg at 4096: misdirected", "hold zeros", "one bit of byte 77 flipped" */
+			      * "hold tensor exp_avg at 4096: misdirected", "hold zeros", "one bit of
+			      * byte 77 flipped" */
 };
 /* Compare. 0 equal, 1 different with @ret_finding filled. @names: tensor names, NULL allowed. */
 int pattern_check(const struct pattern *pattern, uint64_t offset, const void *memory, size_t bytes,
-		  const char *const *names, unsigned names_count, struct pattern_finding *ret_finding);
+		  const char *const *names, unsigned names_count,
+		  struct pattern_finding *ret_finding);
 
 #endif /* PATTERN_H */

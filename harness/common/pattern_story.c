@@ -120,7 +120,8 @@ void pattern_story(const struct pattern *pattern, const char *seen, struct patte
 	struct origin origin;
 
 	if (bytes == 1 && one_bit_differs(pattern, finding->begin, seen))
-		snprintf(finding->story, room, "one bit of byte %" PRIu64 " flipped", finding->begin);
+		snprintf(finding->story, room, "one bit of byte %" PRIu64 " flipped",
+			 finding->begin);
 	else if (all_are(seen, bytes, PATTERN_POISON))
 		snprintf(finding->story, room, "were never written (poison)");
 	else if (all_are(seen, bytes, 0))

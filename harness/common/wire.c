@@ -43,7 +43,9 @@ long wire_receive(int socket, void *message, size_t bytes, int *ret_fds, unsigne
 {
 	struct iovec part = {message, bytes};
 	union control control;
-	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = control.bytes,
 				.msg_controllen = sizeof(control.bytes)};
 	struct cmsghdr *rights;
 	ssize_t got;

@@ -3,10 +3,10 @@
  * wire.h - what harness and worker say to each other. Both come from one build; version and magic
  * catch a stray worker.
  *
- *   harness -> fork server   one message a case: struct wire_case, then three texts; and descriptors
- *   fork server -> harness   struct wire_report
- *   case -> harness          lines of JSON in a shared file (wire_outcome), kept up to a crash
- *   case <-> harness         "I stand behind step N, look at the files": struct wire_pause
+ *   harness -> fork server   one message a case: struct wire_case, then three texts; and
+ * descriptors fork server -> harness   struct wire_report case -> harness          lines of JSON in
+ * a shared file (wire_outcome), kept up to a crash case <-> harness         "I stand behind step N,
+ * look at the files": struct wire_pause
  *
  * Threads: caller storage.
  */
@@ -66,7 +66,8 @@ struct wire_outcome {
 
 /* Send with @count descriptors, none of which is closed. 0, -errno. */
 int wire_send(int socket, const void *message, size_t bytes, const int *fds, unsigned count);
-/* Receive at most @bytes and @count descriptors (-1 where none came). Bytes, 0 at the end, -errno. */
+/* Receive at most @bytes and @count descriptors (-1 where none came). Bytes, 0 at the end, -errno.
+ */
 long wire_receive(int socket, void *message, size_t bytes, int *ret_fds, unsigned count);
 
 #endif /* WIRE_H */

@@ -61,8 +61,10 @@ static void set_environment(const struct command *command)
 	snprintf(text, sizeof(text), "%s%sverify_asan_link_order=0:detect_leaks=0",
 		 asan ? asan : "", asan ? ":" : "");
 	setenv("ASAN_OPTIONS", text, 1);
-	setenv("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
-	       "glibc.malloc.tcache_count=0", 1);
+	setenv("GLIBC_TUNABLES",
+	       "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
+	       "glibc.malloc.tcache_count=0",
+	       1);
 	setenv("LD_BIND_NOW", "1", 1); /* once, before the forks */
 	setenv("LD_PRELOAD", command->preload, 1);
 }
@@ -100,8 +102,9 @@ static int await_hello(struct forkserver *server, struct diag *diag)
 	if (ready > 0 && forkserver_receive(server, &report) == 1 && report.kind == WIRE_HELLO) {
 		if (report.status == 0)
 			return 0;
-		diag_set(diag, NULL, 0, 0, "the preload is not in the worker: static, setuid or of "
-					   "another architecture?");
+		diag_set(diag, NULL, 0, 0,
+			 "the preload is not in the worker: static, setuid or of "
+			 "another architecture?");
 		return report.status;
 	}
 	diag_set(diag, NULL, 0, 0, "the worker does not start");

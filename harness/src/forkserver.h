@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forkserver.h - worker programs that wait for cases: one for each faulty core and tool, started when
- * the first case needs it, started again when it died.
+ * forkserver.h - worker programs that wait for cases: one for each faulty core and tool, started
+ * when the first case needs it, started again when it died.
  *
  * Threads: one thread.
  */

@@ -23,7 +23,7 @@ static const char *tensor_name(const struct asked *asked)
 
 #define WRONG(asked, format, ...)                                                                  \
 	result_add((asked)->result, "contract", CLASS_CONTRACT,                                    \
-		   "step %u: %s of tensor %s: " format, (asked)->request->step + 1,               \
+		   "step %u: %s of tensor %s: " format, (asked)->request->step + 1,                \
 		   (asked)->request->write ? "write" : "read", tensor_name(asked), __VA_ARGS__)
 
 static void check_success(const struct asked *asked)

@@ -34,11 +34,12 @@ static void tell_crash(const struct observation *seen, struct case_result *resul
 	unsigned step = seen->outcome->last_step + 1;
 
 	if (WIFSIGNALED(seen->status))
-		result_add(result, "deadline", CLASS_CRASH, "died of signal %d (%s) in step %u (%s)",
-			   WTERMSIG(seen->status), strsignal(WTERMSIG(seen->status)), step,
-			   step_of(seen));
+		result_add(result, "deadline", CLASS_CRASH,
+			   "died of signal %d (%s) in step %u (%s)", WTERMSIG(seen->status),
+			   strsignal(WTERMSIG(seen->status)), step, step_of(seen));
 	else
-		result_add(result, "deadline", CLASS_CRASH, "exited with %d in the middle of step %u (%s)",
+		result_add(result, "deadline", CLASS_CRASH,
+			   "exited with %d in the middle of step %u (%s)",
 			   WEXITSTATUS(seen->status), step, step_of(seen));
 }
 
@@ -53,8 +54,8 @@ void oracle_deadline(const struct observation *seen, struct case_result *result)
 	else if (seen->overdue)
 		result_add(result, "deadline", CLASS_HANG,
 			   "not done after %" PRId64 " ms, in step %u (%s)%s%s",
-			   seen->deadline_ns / 1000000, seen->outcome->last_step + 1,
-			   step_of(seen), seen->story[0] ? ": " : "", seen->story);
+			   seen->deadline_ns / 1000000, seen->outcome->last_step + 1, step_of(seen),
+			   seen->story[0] ? ": " : "", seen->story);
 	else if (!seen->outcome->ended && !seen->outcome->broken[0])
 		tell_crash(seen, result);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle_leaks.c - what the process held before the first open it holds after the last close, no more.
+ * oracle_leaks.c - what the process held before the first open it holds after the last close, no
+ * more.
  */
 #include <inttypes.h>
 #include <string.h>

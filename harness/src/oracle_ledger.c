@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle_ledger.c - the books of the event log: every block submitted completes and is taken exactly
- * once, nothing is taken that was not submitted, and no memory was touched while in flight.
+ * oracle_ledger.c - the books of the event log: every block submitted completes and is taken
+ * exactly once, nothing is taken that was not submitted, and no memory was touched while in flight.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,8 +41,10 @@ static struct entry *entry_of(struct ledger *ledger, const struct eventlog_recor
 	struct entry *entry = &ledger->entries[place_of(ledger, record)];
 
 	if (!entry->used) {
-		*entry = (struct entry){.pid = record->pid, .ctx = record->ctx,
-					.number = record->number, .used = true};
+		*entry = (struct entry){.pid = record->pid,
+					.ctx = record->ctx,
+					.number = record->number,
+					.used = true};
 		ledger->count++;
 	}
 	return entry;
@@ -56,7 +58,7 @@ static bool is_injected(const struct eventlog_record *record)
 #define WRONG(result, record, text)                                                                \
 	result_add(result, "ledger", CLASS_CONTRACT,                                               \
 		   "block %u of context %u (bytes %" PRIu64 " + %" PRIu64 "): " text,              \
-		   (record)->number & INT32_MAX, (record)->ctx, (record)->offset, (record)->length)
+		   (record)->number &INT32_MAX, (record)->ctx, (record)->offset, (record)->length)
 
 static void enter(struct ledger *ledger, const struct eventlog_record *record,
 		  struct case_result *result)
@@ -109,11 +111,11 @@ static void close_books(const struct ledger *ledger, struct case_result *result)
 			first = entry->submit;
 	}
 	if (open)
-		result_add(result, "ledger", CLASS_CONTRACT,
-			   "%u blocks were submitted and their events never taken; the first: block "
-			   "%u of context %u (bytes %" PRIu64 " + %" PRIu64 ")",
-			   open, first->number & INT32_MAX, first->ctx, first->offset,
-			   first->length);
+		result_add(
+			result, "ledger", CLASS_CONTRACT,
+			"%u blocks were submitted and their events never taken; the first: block "
+			"%u of context %u (bytes %" PRIu64 " + %" PRIu64 ")",
+			open, first->number & INT32_MAX, first->ctx, first->offset, first->length);
 }
 
 static size_t room_for(uint64_t records)

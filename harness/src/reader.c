@@ -37,8 +37,8 @@ static bool changes_files(const struct workload *workload, unsigned step)
 	const struct step *it = &workload->steps[step];
 
 	return is_read_behind(workload, step) || (it->kind == STEP_START && it->write) ||
-	       it->kind == STEP_TRUNCATE || it->kind == STEP_CORRUPT ||
-	       it->kind == STEP_PREPARE || it->kind == STEP_REMOVE || it->kind == STEP_REPEAT;
+	       it->kind == STEP_TRUNCATE || it->kind == STEP_CORRUPT || it->kind == STEP_PREPARE ||
+	       it->kind == STEP_REMOVE || it->kind == STEP_REPEAT;
 }
 
 static bool is_changed_later(const struct workload *workload, unsigned step)
@@ -83,7 +83,8 @@ uint64_t reader_bytes(const struct reader_job *job)
 	uint64_t bytes = 0;
 
 	for (unsigned i = job->request_first; i < job->outcome->requests_count; i++)
-		if (is_ours(job, &job->outcome->requests[i]) && is_whole(&job->outcome->requests[i]))
+		if (is_ours(job, &job->outcome->requests[i]) &&
+		    is_whole(&job->outcome->requests[i]))
 			bytes += job->outcome->requests[i].length;
 	return bytes;
 }
@@ -132,8 +133,9 @@ static void compare_range(const struct reader_job *job, const struct outcome_req
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
-			WRONG(job, request, result, "bytes %" PRIu64 "-%" PRIu64 " are not there: %s",
-			      done, request->length - 1, got ? strerror(errno) : "end of file");
+			WRONG(job, request, result,
+			      "bytes %" PRIu64 "-%" PRIu64 " are not there: %s", done,
+			      request->length - 1, got ? strerror(errno) : "end of file");
 			return;
 		}
 		if (compare_chunk(job, request, done, chunk, (size_t)got, result))
@@ -142,7 +144,8 @@ static void compare_range(const struct reader_job *job, const struct outcome_req
 	}
 }
 
-/* The file ends where it ended, or where the last write into it ends; only known if all went well. */
+/* The file ends where it ended, or where the last write into it ends; only known if all went well.
+ */
 static bool size_wanted(const struct reader_job *job, const char *file, int64_t *ret_bytes)
 {
 	int64_t bytes = 0;
@@ -194,7 +197,8 @@ static void check_request(const struct reader_job *job, const struct outcome_req
 		      strerror(errno));
 		return;
 	}
-	/* Direct writes went past the page cache; what lies there from before would prove nothing. */
+	/* Direct writes went past the page cache; what lies there from before would prove nothing.
+	 */
 	if (job->from_medium && !request->buffered)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	compare_size(job, request, fd, result);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - the independent reader: another process than the one that wrote reads the files itself,
- * with plain buffered reads, and compares. Large files are read by a child, so that the run goes on.
+ * reader.h - the independent reader: another process than the one that wrote reads the files
+ * itself, with plain buffered reads, and compares. Large files are read by a child, so that the run
+ * goes on.
  *
  * Threads: one thread.
  */
@@ -18,8 +19,8 @@ struct reader_job {
 	const struct workload *workload;
 	const struct outcome *outcome;
 	uint64_t seed;
-	bool from_medium;    /* real files: drop the page cache first */
-	unsigned step;	     /* whose writes are looked at */
+	bool from_medium;	/* real files: drop the page cache first */
+	unsigned step;		/* whose writes are looked at */
 	unsigned request_first; /* in the outcome; what came before was looked at */
 };
 
@@ -33,7 +34,7 @@ uint64_t reader_bytes(const struct reader_job *job);
 /* Read and compare; what is wrong is added to @result. */
 void reader_check(const struct reader_job *job, struct case_result *result);
 
-struct reader { /* a child that does it */
+struct reader {	   /* a child that does it */
 	pid_t pid; /* 0: none */
 	int pipe;
 };

@@ -13,8 +13,9 @@ static const char *const verdict_names[VERDICT_COUNT] = {
 };
 
 static const char *const class_names[CLASS_COUNT] = {
-	[CLASS_NONE] = "none",	 [CLASS_CORRUPTION] = "corruption", [CLASS_HANG] = "hang",
-	[CLASS_CRASH] = "crash", [CLASS_LEAK] = "leak",		    [CLASS_CONTRACT] = "contract",
+	[CLASS_NONE] = "none", [CLASS_CORRUPTION] = "corruption",
+	[CLASS_HANG] = "hang", [CLASS_CRASH] = "crash",
+	[CLASS_LEAK] = "leak", [CLASS_CONTRACT] = "contract",
 };
 
 const char *verdict_name(enum verdict verdict)

@@ -12,8 +12,23 @@
 
 #include "case.h"
 
-enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_VACUOUS, VERDICT_SKIP, VERDICT_BROKEN, VERDICT_COUNT };
-enum failure_class { CLASS_NONE, CLASS_CORRUPTION, CLASS_HANG, CLASS_CRASH, CLASS_LEAK, CLASS_CONTRACT, CLASS_COUNT };
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_FAIL,
+	VERDICT_VACUOUS,
+	VERDICT_SKIP,
+	VERDICT_BROKEN,
+	VERDICT_COUNT
+};
+enum failure_class {
+	CLASS_NONE,
+	CLASS_CORRUPTION,
+	CLASS_HANG,
+	CLASS_CRASH,
+	CLASS_LEAK,
+	CLASS_CONTRACT,
+	CLASS_COUNT
+};
 const char *verdict_name(enum verdict verdict);
 const char *failure_class_name(enum failure_class failure_class);
 
@@ -22,7 +37,8 @@ const char *failure_class_name(enum failure_class failure_class);
 struct finding {
 	const char *oracle; /* "data", "ledger", "contract", "leaks", "deadline" */
 	enum failure_class failure_class;
-	char text[FINDING_TEXT_BYTES]; /* tensor exp_avg, bytes 131072-262143 hold generation 1: lost write */
+	char text[FINDING_TEXT_BYTES]; /* tensor exp_avg, bytes 131072-262143 hold generation 1:
+					  lost write */
 };
 #define RESULT_FINDINGS_MAX 32
 

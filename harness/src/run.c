@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - carries out a plan. One loop: start what may start, wait until something happens, look who it
- * was. Cases run in processes of their own; this one only starts, reads, judges and reports.
+ * run.c - carries out a plan. One loop: start what may start, wait until something happens, look
+ * who it was. Cases run in processes of their own; this one only starts, reads, judges and reports.
  */
 #include <errno.h>
 #include <stdlib.h>

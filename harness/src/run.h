@@ -10,10 +10,11 @@
 #include "report.h"
 
 struct run_options {
-	unsigned jobs;		/* cases at once; 0: from the target and the cores */
-	const char *work_root;	/* target directory of host; NULL: a fresh one below $TMPDIR or /var/tmp */
-	bool keep;		/* keep the work directories of passed cases, too */
-	const char *under;	/* NULL, "memcheck", "helgrind" */
+	unsigned jobs;	       /* cases at once; 0: from the target and the cores */
+	const char *work_root; /* target directory of host; NULL: a fresh one below $TMPDIR or
+				  /var/tmp */
+	bool keep;	       /* keep the work directories of passed cases, too */
+	const char *under;     /* NULL, "memcheck", "helgrind" */
 };
 
 /* Called for every result, in order of completion. */

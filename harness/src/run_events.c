@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_events.c - waits until something happens and looks who it was: a fork server, a case that pauses,
- * a reader, a deadline.
+ * run_events.c - waits until something happens and looks who it was: a fork server, a case that
+ * pauses, a reader, a deadline.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -174,4 +174,3 @@ void run_wait_for_something(struct run *run)
 		look_after(run, &waiting);
 	look_at_jobs(run);
 }
-

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_internal.h - a run on its way, as its files share it: what may start (run_lane.c), what happens
- * (run_events.c), and the frame around both (run.c).
+ * run_internal.h - a run on its way, as its files share it: what may start (run_lane.c), what
+ * happens (run_events.c), and the frame around both (run.c).
  *
  * Threads: one thread.
  */
@@ -18,7 +18,7 @@
 /* The cases of one target, in the order of the plan. */
 struct lane {
 	enum target target;
-	unsigned next; /* in the plan */
+	unsigned next;	     /* in the plan */
 	unsigned room, used; /* cases at once; large ones count as more than one */
 	unsigned jobs_count;
 	struct job *jobs;

@@ -70,8 +70,7 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 	error = make_log(job);
 	if (error == 0)
 		error = make_outcome_file(job);
-	if (error == 0 &&
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+	if (error == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		error = -errno;
 	job->pause_ours = ends[0];
 	job->pause_theirs = ends[1];

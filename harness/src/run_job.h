@@ -52,7 +52,8 @@ uint64_t job_now_ns(void);
 int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number);
 void job_fini(struct job *job);
 
-/* Send the case. 0; -errno: it is not running, say so. @patience: factor on deadlines of real time. */
+/* Send the case. 0; -errno: it is not running, say so. @patience: factor on deadlines of real time.
+ */
 int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
 	      uint32_t id, unsigned patience);
 /* Things that happen to it. */

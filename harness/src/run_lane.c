@@ -10,7 +10,7 @@
 
 #include "run_internal.h"
 
-#define HOST_JOBS_PER_CORE 8u /* io_destroy sleeps 35 ms: many at once cost nothing */
+#define HOST_JOBS_PER_CORE 8u		 /* io_destroy sleeps 35 ms: many at once cost nothing */
 #define HEAVY_BYTES ((uint64_t)32 << 20) /* such a case counts as several */
 #define EMULATED_PATIENCE 30u
 
@@ -52,8 +52,8 @@ static struct job *idle_job(struct run *run, struct lane *lane)
 			return &lane->jobs[i];
 	if (lane->jobs_count == lane->room)
 		return NULL;
-	run->error = job_init(&lane->jobs[lane->jobs_count], &run->root,
-			      lane->target == TARGET_SIM, lane->jobs_count);
+	run->error = job_init(&lane->jobs[lane->jobs_count], &run->root, lane->target == TARGET_SIM,
+			      lane->jobs_count);
 	if (run->error < 0) {
 		diag_set(run->diag, NULL, 0, 0, "a place for a case: %s", strerror(-run->error));
 		return NULL;
@@ -113,7 +113,8 @@ static void start_case(struct run *run, struct lane *lane, const struct test_cas
 	if (!job)
 		return;
 	if (!core_exists(run, test_case->scenario->core)) {
-		report_without_running(run, test_case, VERDICT_BROKEN, "its faulty core is not built");
+		report_without_running(run, test_case, VERDICT_BROKEN,
+				       "its faulty core is not built");
 		return;
 	}
 	server = server_for(run, test_case->scenario->core);
@@ -181,11 +182,10 @@ void run_size_lanes(struct run *run)
 
 		lane->target = (enum target)t;
 		lane->room = t == TARGET_SIM || run_is_emulated(run) ? count + 1
-								 : count * HOST_JOBS_PER_CORE;
+								     : count * HOST_JOBS_PER_CORE;
 		if (run->jobs_limit)
 			lane->room = run->jobs_limit;
 		lane->room = lane->room > RUN_JOBS_MAX / TARGET_COUNT ? RUN_JOBS_MAX / TARGET_COUNT
-								  : lane->room;
+								      : lane->room;
 	}
 }
-

@@ -15,8 +15,8 @@ const char *const outcome_count_names[OUTCOME_COUNTS] = {"fds",	   "threads", "c
 							 "locked", "mapped",  "heap"};
 
 const char *const outcome_stat_names[OUTCOME_STATS] = {
-	"requests",    "blocks",  "submits", "waits",   "interrupts",	   "short_waits",
-	"resumes",     "retries", "bounces", "rmws",    "spurious_events", "wait_fallbacks",
+	"requests", "blocks",  "submits", "waits", "interrupts",      "short_waits",
+	"resumes",  "retries", "bounces", "rmws",  "spurious_events", "wait_fallbacks",
 };
 
 static int64_t number_of(const json_t *line, const char *name)
@@ -187,9 +187,9 @@ static const struct line_kind {
 	const char *name;
 	int (*read)(struct outcome *outcome, const json_t *line);
 } kinds[] = {
-	{"request", read_request}, {"step", read_step},	    {"call", read_call},
-	{"data", read_data},	   {"wrong", read_wrong},   {"before", read_before},
-	{"after", read_after},	   {"stats", read_stats},   {"opened", read_opened},
+	{"request", read_request}, {"step", read_step},	      {"call", read_call},
+	{"data", read_data},	   {"wrong", read_wrong},     {"before", read_before},
+	{"after", read_after},	   {"stats", read_stats},     {"opened", read_opened},
 	{"broken", read_broken},   {"aborted", read_aborted}, {"end", read_end},
 };
 
@@ -237,7 +237,8 @@ int outcome_read(struct outcome *outcome, const struct wire_outcome *file)
 			return result;
 	}
 	if (file->full)
-		snprintf(outcome->broken, sizeof(outcome->broken), "the worker told more than fits");
+		snprintf(outcome->broken, sizeof(outcome->broken),
+			 "the worker told more than fits");
 	return 0;
 }
 

@@ -63,9 +63,9 @@ struct outcome {
 	int64_t stats[OUTCOME_STATS]; /* summed over the handles that were closed */
 	unsigned last_step;
 	bool opened, aborted, ended;
-	char wait_call[24];	/* as the library said at open */
+	char wait_call[24];		 /* as the library said at open */
 	char broken[OUTCOME_TEXT_BYTES]; /* "": the worker could do its work */
-	size_t parsed; /* bytes of the text that were read */
+	size_t parsed;			 /* bytes of the text that were read */
 };
 
 /* Read the lines that came since the last time. 0, -ENOMEM, -EBADMSG (said in ->broken). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_paths.c - finds the worker beside this program or in libexec of the same prefix, and the preload
- * where libraries are.
+ * run_paths.c - finds the worker beside this program or in libexec of the same prefix, and the
+ * preload where libraries are.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_story.c - tells what a case was doing: which threads sit in which calls, what is in flight, which
- * wait was the last.
+ * run_story.c - tells what a case was doing: which threads sit in which calls, what is in flight,
+ * which wait was the last.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -60,12 +60,18 @@ static const char *call_name(const char *line)
 		long number;
 		const char *name;
 	} calls[] = {
-		{SYS_io_getevents, "io_getevents"}, {SYS_io_pgetevents, "io_pgetevents"},
-		{SYS_io_submit, "io_submit"},	    {SYS_io_destroy, "io_destroy"},
-		{SYS_futex, "a lock or condition"}, {SYS_read, "read"},
-		{SYS_nanosleep, "a sleep"},	    {SYS_clock_nanosleep, "a sleep"},
-		{SYS_poll, "poll"},		    {SYS_wait4, "wait4"},
-		{SYS_pread64, "pread"},		    {SYS_pwrite64, "pwrite"},
+		{SYS_io_getevents, "io_getevents"},
+		{SYS_io_pgetevents, "io_pgetevents"},
+		{SYS_io_submit, "io_submit"},
+		{SYS_io_destroy, "io_destroy"},
+		{SYS_futex, "a lock or condition"},
+		{SYS_read, "read"},
+		{SYS_nanosleep, "a sleep"},
+		{SYS_clock_nanosleep, "a sleep"},
+		{SYS_poll, "poll"},
+		{SYS_wait4, "wait4"},
+		{SYS_pread64, "pread"},
+		{SYS_pwrite64, "pwrite"},
 	};
 	char *end;
 	long number = strtol(line, &end, 10);
@@ -138,9 +144,11 @@ static void tell_blocks(struct story *story, struct eventlog *log)
 		waiting += done;
 		first = first ? first : record;
 	}
-	tell(story, "%" PRIu64 " blocks in flight, %" PRIu64 " done and not taken", flying, waiting);
+	tell(story, "%" PRIu64 " blocks in flight, %" PRIu64 " done and not taken", flying,
+	     waiting);
 	if (first)
-		tell(story, " (first: event %u of context %u, %s of bytes %" PRIu64 " + %" PRIu64 ")",
+		tell(story,
+		     " (first: event %u of context %u, %s of bytes %" PRIu64 " + %" PRIu64 ")",
 		     first->number & INT32_MAX, first->ctx,
 		     first->op == FAULT_OP_WRITE ? "write" : "read", first->offset, first->length);
 }

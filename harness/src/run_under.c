@@ -43,9 +43,10 @@ static const char *place_of(const char *line)
 static bool is_error(const char *text)
 {
 	static const char *const errors[] = {
-		"Invalid ",	"Conditional jump",  "Use of uninit", "Syscall param",
-		"Source and",	"Possible data race", "Thread #",     "Mismatched free",
-		"Process terminating", "Argument ",
+		"Invalid ",	 "Conditional jump", "Use of uninit",
+		"Syscall param", "Source and",	     "Possible data race",
+		"Thread #",	 "Mismatched free",  "Process terminating",
+		"Argument ",
 	};
 
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
@@ -54,7 +55,8 @@ static bool is_error(const char *text)
 	return false;
 }
 
-/* An error is a line that says what, and a line that says where. Thread #N alone only introduces. */
+/* An error is a line that says what, and a line that says where. Thread #N alone only introduces.
+ */
 static void read_errors(FILE *log, const char *tool, struct case_result *result)
 {
 	char line[1024], error[200] = "";
@@ -108,7 +110,8 @@ void run_under_ask(const struct run *run, struct job *job)
 	if (count)
 		read_errors(log, tool, &job->result);
 	if (count && job->result.findings_count == before)
-		result_add(&job->result, tool, CLASS_CONTRACT, "%u errors, see valgrind.log", count);
+		result_add(&job->result, tool, CLASS_CONTRACT, "%u errors, see valgrind.log",
+			   count);
 	fclose(log);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict.c - pass, fail with its class, vacuous, broken. What stands higher in verdict_decide() wins:
- * a log that lies proves nothing; what went wrong counts whether or not a fault fired; and a pass
- * needs that every fault took effect.
+ * verdict.c - pass, fail with its class, vacuous, broken. What stands higher in verdict_decide()
+ * wins: a log that lies proves nothing; what went wrong counts whether or not a fault fired; and a
+ * pass needs that every fault took effect.
  */
 #include <inttypes.h>
 #include <stdio.h>

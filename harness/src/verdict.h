@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict.h - from facts to a verdict: joins what was injected, what a correct program must then do,
- * and what the oracles found.
+ * verdict.h - from facts to a verdict: joins what was injected, what a correct program must then
+ * do, and what the oracles found.
  *
  * Threads: one thread.
  */

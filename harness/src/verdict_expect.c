@@ -24,9 +24,8 @@ struct comparison {
 	enum expectation_gap gap;
 };
 
-static __attribute__((format(printf, 3, 4))) void differs(struct comparison *comparison,
-							  enum expectation_gap gap,
-							  const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void
+differs(struct comparison *comparison, enum expectation_gap gap, const char *format, ...)
 {
 	va_list arguments;
 
@@ -90,8 +89,9 @@ static void compare_failure(struct comparison *comparison, const struct outcome_
 	const char *tensor = tensor_of(comparison, request->tensor);
 
 	if (!errno_fits(expect->error, request->error))
-		differs(comparison, GAP_UNEXPECTED, "step %u: tensor %s fails with %s, must with %s",
-			request->step + 1, tensor, name_of_errno(request->error), expect->error);
+		differs(comparison, GAP_UNEXPECTED,
+			"step %u: tensor %s fails with %s, must with %s", request->step + 1, tensor,
+			name_of_errno(request->error), expect->error);
 	if (expect->cause[0] && strcmp(expect->cause, request->cause) != 0)
 		differs(comparison, GAP_UNEXPECTED,
 			"step %u: tensor %s fails with cause '%s', must be '%s'", request->step + 1,
@@ -169,7 +169,8 @@ static unsigned judge_opens(struct comparison *comparison, enum expect_result wa
 			differs(comparison, GAP_UNEXPECTED, "open fails with %s, must with %s",
 				name_of_errno(call->error), expect->error);
 		if (!call->text[0])
-			differs(comparison, GAP_UNEXPECTED, "open fails with %s, without a sentence",
+			differs(comparison, GAP_UNEXPECTED,
+				"open fails with %s, without a sentence",
 				name_of_errno(call->error));
 		if (expect->message[0] && !strstr(call->text, expect->message))
 			differs(comparison, GAP_UNEXPECTED, "open: '%s' does not say '%s'",
@@ -248,9 +249,9 @@ static void compare_calls(struct comparison *comparison)
 static bool stat_holds(const char *text, const struct outcome *outcome, int64_t *ret_value)
 {
 	size_t name_bytes = strcspn(text, "<>=!");
-	const char *operator = text + name_bytes;
+	const char *operator= text + name_bytes;
 	size_t operator_bytes = strspn(operator, "<>=!");
-	int64_t wanted = strtoll(operator + operator_bytes, NULL, 10), value = 0;
+	int64_t wanted = strtoll(operator+ operator_bytes, NULL, 10), value = 0;
 
 	for (unsigned i = 0; i < OUTCOME_STATS; i++)
 		if (strlen(outcome_stat_names[i]) == name_bytes &&
@@ -258,8 +259,9 @@ static bool stat_holds(const char *text, const struct outcome *outcome, int64_t 
 			value = outcome->stats[i];
 	*ret_value = value;
 	if (operator_bytes == 1)
-		return operator[0] == '<' ? value < wanted
-					  : operator[0] == '>' ? value > wanted : value == wanted;
+		return operator[0] == '<' ? value < wanted :
+		       operator[0] == '>' ? value > wanted
+					  : value == wanted;
 	if (operator[0] == '!')
 		return value != wanted;
 	if (operator[0] == '<')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pattern.c - data that says where it comes from, and what a checker makes of it when it is wrong.
+ * test_pattern.c - data that says where it comes from, and what a checker makes of it when it is
+ * wrong.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -26,8 +27,8 @@ static const struct pattern other = {.seed = 1, .tensor = 1, .generation = 2};
 static const char *const names[] = {"exp_avg", "exp_avg_sq"};
 static char memory[BYTES + 64];
 
-static struct pattern_finding check(const struct pattern *pattern, uint64_t offset, const char *seen,
-				    size_t bytes)
+static struct pattern_finding check(const struct pattern *pattern, uint64_t offset,
+				    const char *seen, size_t bytes)
 {
 	struct pattern_finding finding;
 
@@ -47,7 +48,8 @@ static void any_slice_is_the_same_as_in_the_whole(void **state)
 			pattern_fill(&second, offset, slice, bytes);
 			assert_memory_equal(slice, memory + offset, bytes);
 			assert_int_equal(pattern_check(&second, offset, slice, bytes, names, 2,
-						       &finding), 0);
+						       &finding),
+					 0);
 		}
 	}
 }
@@ -122,7 +124,8 @@ static void another_tensors_bytes_name_that_tensor(void **state)
 	pattern_fill(&second, 0, memory, BYTES);
 	pattern_fill(&other, 8192, memory + 4096, 512);
 	finding = check(&second, 0, memory, BYTES);
-	/* The first bytes of a cell may be equal by chance; the place is told where the run begins. */
+	/* The first bytes of a cell may be equal by chance; the place is told where the run begins.
+	 */
 	assert_non_null(strstr(finding.story, "hold tensor exp_avg_sq at 819"));
 	assert_non_null(strstr(finding.story, ": misdirected"));
 }

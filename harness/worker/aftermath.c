@@ -19,9 +19,10 @@ static void check(const struct pattern *pattern, const char *memory)
 	struct pattern_finding finding;
 
 	if (pattern_check(pattern, 0, memory, WIRE_PROBE_BYTES, NULL, 0, &finding))
-		tell_wrong("aftermath: a clean read gives other bytes than were written: %llu-%llu %s",
-			   (unsigned long long)finding.begin, (unsigned long long)finding.end - 1,
-			   finding.story);
+		tell_wrong(
+			"aftermath: a clean read gives other bytes than were written: %llu-%llu %s",
+			(unsigned long long)finding.begin, (unsigned long long)finding.end - 1,
+			finding.story);
 }
 
 void aftermath_probe(void)

@@ -36,8 +36,8 @@ static void take_message(const void *message)
 	memcpy(&worker.wire, message, sizeof(worker.wire));
 	worker.work_dir = text;
 	worker.schedule = text + worker.wire.work_dir_bytes;
-	if (workload_decode(worker.schedule + worker.wire.schedule_bytes, &worker.workload,
-			    &diag) < 0)
+	if (workload_decode(worker.schedule + worker.wire.schedule_bytes, &worker.workload, &diag) <
+	    0)
 		give_up("workload", diag.text);
 	memory_plan();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the fork server: receives cases on a socket, forks a process for each, says when it began
- * and how it ended. It has one thread and allocates nothing, so that a fork is cheap; it ends, and
- * its children with it, when the harness is gone.
+ * main.c - the fork server: receives cases on a socket, forks a process for each, says when it
+ * began and how it ended. It has one thread and allocates nothing, so that a fork is cheap; it
+ * ends, and its children with it, when the harness is gone.
  *
  * usage: swaptorture-worker SOCKET   (started by swaptorture, not by hand)
  */
@@ -145,8 +145,8 @@ static int serve(int socket, int signals)
 			reap(socket);
 		}
 		if (polled[0].revents) {
-			long bytes = wire_receive(socket, message, sizeof(message), fds,
-						  WIRE_FD_COUNT);
+			long bytes =
+				wire_receive(socket, message, sizeof(message), fds, WIRE_FD_COUNT);
 
 			if (bytes <= 0)
 				return EXIT_SUCCESS;

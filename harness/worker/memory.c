@@ -33,7 +33,8 @@ void memory_plan(void)
 		for (unsigned s = 0; s < worker.workload.steps_count; s++) {
 			uint64_t bytes = memory_transfer_bytes(&worker.workload.steps[s], i);
 
-			if (step_has(&worker.workload.steps[s], i) && bytes > tensor->capacity_bytes)
+			if (step_has(&worker.workload.steps[s], i) &&
+			    bytes > tensor->capacity_bytes)
 				tensor->capacity_bytes = bytes;
 		}
 	}
@@ -63,10 +64,9 @@ int memory_get(unsigned index)
 	if (asked->memory == MEMORY_HEAP)
 		error = allocate_own(tensor, bytes);
 	else
-		error = swapio_buffer_alloc(worker.handle, bytes,
-					    asked->memory == MEMORY_PINNED ? SWAPIO_BUFFER_PINNED
-									   : 0,
-					    &tensor->block);
+		error = swapio_buffer_alloc(
+			worker.handle, bytes,
+			asked->memory == MEMORY_PINNED ? SWAPIO_BUFFER_PINNED : 0, &tensor->block);
 	if (error < 0)
 		return error;
 	tensor->block_bytes = bytes;

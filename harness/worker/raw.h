@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw.h - system calls that no preload sees: what the worker does outside of the library must not be
- * counted, tortured or timed as if the library did it.
+ * raw.h - system calls that no preload sees: what the worker does outside of the library must not
+ * be counted, tortured or timed as if the library did it.
  *
  * Threads: as the calls.
  */

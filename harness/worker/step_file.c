@@ -11,8 +11,7 @@
 
 static void broken(const char *what, unsigned tensor, long error)
 {
-	tell_broken("%s %s: %s", what, worker.workload.tensors[tensor].file,
-		    strerror((int)-error));
+	tell_broken("%s %s: %s", what, worker.workload.tensors[tensor].file, strerror((int)-error));
 }
 
 static long write_pattern(int fd, const struct pattern *pattern, uint64_t file_offset,

@@ -121,7 +121,8 @@ void step_fork(const struct step *step)
 			   WTERMSIG(status));
 	else if (WEXITSTATUS(status))
 		tell_wrong("a forked child used the parent's handle:%s%s%s (status %d)",
-			   WEXITSTATUS(status) & CHILD_SUBMIT_TAKEN ? " submit was not refused" : "",
+			   WEXITSTATUS(status) & CHILD_SUBMIT_TAKEN ? " submit was not refused"
+								    : "",
 			   WEXITSTATUS(status) & CHILD_WAIT_TAKEN ? " wait was not refused" : "",
 			   WEXITSTATUS(status) & CHILD_CLOSE_FAILED ? " close failed" : "",
 			   WEXITSTATUS(status));

@@ -71,8 +71,8 @@ void step_wait(const struct step *step)
 {
 	struct swapio_result results[WORKLOAD_TENSORS_MAX];
 	unsigned started = count_started();
-	int got = swapio_wait_some(worker.handle, started, WORKLOAD_TENSORS_MAX,
-				   step_timeout(step), results);
+	int got = swapio_wait_some(worker.handle, started, WORKLOAD_TENSORS_MAX, step_timeout(step),
+				   results);
 
 	tell_call("wait", got < 0 ? got : 0, "");
 	for (int i = 0; i < got; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step_transfer.c - swap-out, swap-in, write, read: all tensors of a step, at once or one by one, from
- * one thread or several.
+ * step_transfer.c - swap-out, swap-in, write, read: all tensors of a step, at once or one by one,
+ * from one thread or several.
  */
 #include <pthread.h>
 #include <string.h>
@@ -130,7 +130,8 @@ static void open_share(struct share *share, const struct step *step)
 
 static void close_share(struct share *share)
 {
-	int error = share->handle == worker.handle ? 0 : swapio_close(share->handle, SWAPIO_FOREVER);
+	int error =
+		share->handle == worker.handle ? 0 : swapio_close(share->handle, SWAPIO_FOREVER);
 
 	if (error < 0)
 		tell_call("close", error, "a thread's own handle");
@@ -147,8 +148,9 @@ static void run_threads(const struct step *step, unsigned count)
 		open_share(&shares[i], step);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		int error = shares[i].open_error ? 0 : pthread_create(&shares[i].thread, NULL,
-								      run_share, &shares[i]);
+		int error = shares[i].open_error ? 0
+						 : pthread_create(&shares[i].thread, NULL,
+								  run_share, &shares[i]);
 
 		shares[i].started = !error && !shares[i].open_error;
 		if (error)

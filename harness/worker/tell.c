@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.c - the outcome: lines of JSON in a file that is mapped by both sides, so that nothing is lost
- * in a crash and no system call is made on the way.
+ * tell.c - the outcome: lines of JSON in a file that is mapped by both sides, so that nothing is
+ * lost in a crash and no system call is made on the way.
  */
 #include <inttypes.h>
 #include <stdarg.h>

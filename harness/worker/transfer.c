@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer.c - one tensor's way through the library: memory made ready, submitted, waited for, told,
- * and its bytes looked at.
+ * transfer.c - one tensor's way through the library: memory made ready, submitted, waited for,
+ * told, and its bytes looked at.
  */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static int refuse(struct transfer *transfer, int error, const char *what, const 
 	return error;
 }
 
-void transfer_prepare(const struct step *step, unsigned index, bool write, struct transfer *transfer)
+void transfer_prepare(const struct step *step, unsigned index, bool write,
+		      struct transfer *transfer)
 {
 	struct worker_tensor *tensor = &worker.tensors[index];
 	int error = memory_get(index);

@@ -3,7 +3,8 @@
  * worker.h - the one case of this process, as the files of the worker share it.
  *
  * The fork server (main.c) forks a process per case; that one (case.c) sets up, runs the steps
- * (step_*.c) through libswapio, and tells what happened (tell.c). It judges nothing: the harness does.
+ * (step_*.c) through libswapio, and tells what happened (tell.c). It judges nothing: the harness
+ * does.
  *
  * Threads: one, but inside the steps that ask for more (step_transfer.c).
  */
@@ -30,15 +31,15 @@ struct transfer {
 	int64_t size_before; /* of the file; -errno when it was not there */
 	int fd;		     /* -1: by path */
 	swapio_id id;
-	int error; /* of submit, or of the wait for it; result has the transfer's own */
+	int error;	  /* of submit, or of the wait for it; result has the transfer's own */
 	bool synchronous; /* through swapio_read or swapio_write: no range is told */
 	struct swapio_result result;
 	struct swapio_error sentence;
 };
 
 struct worker_tensor {
-	char *memory;	   /* where the tensor stands; NULL: not allocated */
-	void *block;	   /* what is freed */
+	char *memory; /* where the tensor stands; NULL: not allocated */
+	void *block;  /* what is freed */
 	size_t block_bytes;
 	uint64_t capacity_bytes; /* the longest transfer of any step */
 	uint32_t generation;	 /* last one drawn */
@@ -97,7 +98,8 @@ int64_t step_timeout(const struct step *step);
 /* step_handle.c */
 int handle_open(struct swapio **ret_handle, struct swapio_error *error);
 /* transfer.c: one tensor's way through the library. */
-void transfer_prepare(const struct step *step, unsigned tensor, bool write, struct transfer *transfer);
+void transfer_prepare(const struct step *step, unsigned tensor, bool write,
+		      struct transfer *transfer);
 int transfer_submit(struct swapio *handle, unsigned tensor, struct transfer *transfer);
 void transfer_wait(struct swapio *handle, struct transfer *transfer, int64_t timeout_ns);
 void transfer_finish(unsigned tensor, struct transfer *transfer); /* told, and its data checked */
@@ -105,7 +107,7 @@ void transfer_finish(unsigned tensor, struct transfer *transfer); /* told, and i
 bool transfer_any_started(void);
 void transfer_forget_started(void);
 unsigned transfer_drain(int64_t timeout_ns); /* fetch what was started; how many never came */
-void aftermath_probe(void); /* aftermath.c */
+void aftermath_probe(void);		     /* aftermath.c */
 
 /* tell.c: the lines of the outcome. */
 int tell_open(int fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answers-eio.c - reports EIO for whatever it is asked to do. Nothing is lost, nothing hangs, no byte is
- * wrong: only that nothing works.
+ * answers-eio.c - reports EIO for whatever it is asked to do. Nothing is lost, nothing hangs, no
+ * byte is wrong: only that nothing works.
  */
 #include <errno.h>
 #include <stdio.h>

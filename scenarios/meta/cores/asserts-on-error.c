@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asserts-on-error.c - a failed request is taken for a programming error: the process aborts, as the
- * operator of the first bug report did in the middle of a training.
+ * asserts-on-error.c - a failed request is taken for a programming error: the process aborts, as
+ * the operator of the first bug report did in the middle of a training.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overruns-buffer.c - a read writes a few bytes more than it was asked for: sizes counted in elements
- * and taken for bytes.
+ * overruns-buffer.c - a read writes a few bytes more than it was asked for: sizes counted in
+ * elements and taken for bytes.
  */
 #include "real.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * real.h - for faulty cores: a shim defines one call of libswapio, does it wrong, and reaches the real
- * one through REAL(). Each core makes exactly one mistake; the harness must find it.
+ * real.h - for faulty cores: a shim defines one call of libswapio, does it wrong, and reaches the
+ * real one through REAL(). Each core makes exactly one mistake; the harness must find it.
  *
  * Threads: as the calls that are wrapped.
  */

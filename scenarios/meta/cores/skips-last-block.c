@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skips-last-block.c - the last block of a transfer is never submitted, and the result says that all of
- * it moved: the unaligned tail that nobody looked at.
+ * skips-last-block.c - the last block of a transfer is never submitted, and the result says that
+ * all of it moved: the unaligned tail that nobody looked at.
  */
 #include "real.h"
 

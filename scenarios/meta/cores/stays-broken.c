@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stays-broken.c - after one failure the handle refuses everything: an error that is never forgotten.
+ * stays-broken.c - after one failure the handle refuses everything: an error that is never
+ * forgotten.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * success-on-error.c - a result that is negative is taken for a success, as where `res < 0` is asked of
- * an unsigned field.
+ * success-on-error.c - a result that is negative is taken for a success, as where `res < 0` is
+ * asked of an unsigned field.
  */
 #include "real.h"
 
