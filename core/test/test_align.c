@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_align.c - what a descriptor tells of its file, with and without statx. */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
 #include "align.h"
-#include "helpers.h"
+#include "filtered.h"
 
 static void rounding_goes_to_the_unit(void **state)
 {
@@ -80,68 +74,39 @@ static void the_size_follows_the_file(void **state)
 	close(fd);
 }
 
-/* statx answers @error from here on, as on an old kernel or behind a container's filter. */
-static int refuse_statx(int error)
+static void works_by_fstat(struct filtered *filtered)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-	};
-	const struct sock_fprog program = {.len = 4, .filter = code};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -1;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-
-/* Numbers of lines tell what went wrong in a child. */
-#define EXPECT(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			_exit(__LINE__ % 255 + 1);                                                 \
-	} while (0)
-
-static void child_without_statx(int error)
-{
-	long page_bytes = sysconf(_SC_PAGESIZE);
 	int fd = open(file_path, O_RDWR | O_DIRECT);
+	uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	unsigned char *mem;
 	struct file_facts facts;
 	struct swapio *handle;
-	void *mem;
+	void *buf;
 
-	EXPECT(refuse_statx(error) == 0);
-	EXPECT(swapioi_file_facts(fd, &facts) == 0);
-	EXPECT(facts.align.mem == page_bytes && facts.align.offset == page_bytes);
-	EXPECT(S_ISREG(facts.mode));
-	EXPECT(swapio_open(NULL, NULL, &handle) == 0);
-	EXPECT(swapio_buffer_alloc(handle, 20000, 0, &mem) == 0);
-	memset(mem, 0x44, 20000);
-	EXPECT(swapio_write(handle, file_path, 777, mem, 9001, NULL) == 0);
-	memset(mem, 0, 20000);
-	EXPECT(swapio_read(handle, file_path, 777, mem, 9001, NULL) == 0);
-	EXPECT(((char *)mem)[0] == 0x44 && ((char *)mem)[9000] == 0x44 && !((char *)mem)[9001]);
-	EXPECT(file_size(file_path) == 777 + 9001);
-	EXPECT(swapio_close(handle, SWAPIO_FOREVER) == 0);
-	_exit(0);
+	EXPECT(filtered, swapioi_file_facts(fd, &facts) == 0);
+	EXPECT(filtered, close(fd) == 0);
+	EXPECT(filtered, facts.align.mem == page_bytes && facts.align.offset == page_bytes);
+	EXPECT(filtered, S_ISREG(facts.mode) && facts.size_bytes == 3);
+	EXPECT(filtered, swapio_open(NULL, NULL, &handle) == 0);
+	EXPECT(filtered, swapio_buffer_alloc(handle, 20000, 0, &buf) == 0);
+	mem = memset(buf, 0x44, 20000);
+	EXPECT(filtered, swapio_write(handle, file_path, 777, buf, 9001, NULL) == 0);
+	memset(buf, 0, 20000);
+	EXPECT(filtered, swapio_read(handle, file_path, 777, buf, 9001, NULL) == 0);
+	EXPECT(filtered, mem[0] == 0x44 && mem[9000] == 0x44 && mem[9001] == 0);
+	EXPECT(filtered, swapio_close(handle, SWAPIO_FOREVER) == 0);
 }
 
 static void without_statx_the_page_size_is_assumed_and_odd_ranges_work(void **state)
 {
-	const int errors[] = {ENOSYS, EPERM};
-
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		int status = -1;
-		pid_t child;
-
 		write_file(file_path, (const unsigned char *)"old", 3);
-		child = fork();
-		if (child == 0)
-			child_without_statx(errors[i]);
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_int_equal(status, 0);
+		run_filtered((struct filtered){.first = SYS_statx,
+					       .second = SYS_statx,
+					       .error = i ? EPERM : ENOSYS,
+					       .run = works_by_fstat});
+		assert_int_equal(file_size(file_path), 777 + 9001);
 	}
 }
 

@@ -172,6 +172,7 @@ static int alloc_without_lock(void)
 	if (mlock(&none, sizeof(none)) == 0)
 		return LIMIT_IS_IGNORED;
 	swapio_options_init(&options);
+	options.workers = 0;
 	options.log = count_warnings;
 	if (swapio_open(&options, NULL, &own) < 0 ||
 	    swapio_buffer_alloc(own, BYTES, SWAPIO_BUFFER_PINNED, &buf) < 0)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_engine_aio.c - the kernel's AIO behind the engine's table, and what waits fall back to. */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
 #include "engine.h"
-#include "helpers.h"
+#include "filtered.h"
 
 static const struct engine_ops *ops;
 static struct engine *engine;
@@ -125,100 +119,64 @@ static void a_depth_that_cannot_be_is_refused_and_nothing_is_written(void **stat
 	assert_null(swapioi_engine_find(""));
 }
 
-/* The kernel answers @error to the given calls from here on, as a container's filter does. */
-static int refuse_calls(int error, unsigned first, unsigned second)
+static struct swapio *open_with_workers(unsigned workers)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-	};
-	const struct sock_fprog program = {.len = 5, .filter = code};
+	struct swapio_options options;
+	struct swapio *handle = NULL;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+	swapio_options_init(&options);
+	options.workers = workers;
+	return swapio_open(&options, NULL, &handle) < 0 ? NULL : handle;
 }
 
-/* Numbers of lines tell what went wrong in a child. */
-#define EXPECT(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			_exit(__LINE__ % 255 + 1);                                                 \
-	} while (0)
-
-static void child_falls_back(int error, unsigned workers)
+static void falls_back(struct filtered *filtered)
 {
 	struct swapio_stats stats = {.size_bytes = sizeof(stats)};
 	struct swapio_info info = {.size_bytes = sizeof(info)};
-	struct swapio_options options;
-	struct swapio *handle;
+	struct swapio *handle = open_with_workers(filtered->workers);
 
-	EXPECT(refuse_calls(error, SYS_io_pgetevents, SYS_io_pgetevents) == 0);
-	swapio_options_init(&options);
-	options.workers = workers;
-	EXPECT(swapio_open(&options, NULL, &handle) == 0);
+	EXPECT(filtered, handle);
 	memset(buf, 0, 65536);
-	EXPECT(swapio_read(handle, file_path, 0, buf, 65536, NULL) == 0);
-	EXPECT(buf[0] == 0x5a && buf[65535] == 0x5a);
-	EXPECT(swapio_info_get(handle, &info) == 0);
-	EXPECT(info.wait_call != SWAPIO_WAIT_IO_PGETEVENTS);
-	EXPECT(swapio_stats_get(handle, &stats) == 0);
-	EXPECT(stats.wait_fallbacks == (uint64_t)info.wait_call);
-	EXPECT(swapio_close(handle, SWAPIO_FOREVER) == 0);
-	_exit(0);
-}
-
-static void child_has_no_wait_at_all(unsigned workers)
-{
-	struct swapio_options options;
-	struct swapio_error error = {0};
-	struct swapio *handle;
-
-	EXPECT(refuse_calls(EPERM, SYS_io_pgetevents, SYS_io_getevents) == 0);
-	swapio_options_init(&options);
-	options.workers = workers;
-	EXPECT(swapio_open(&options, NULL, &handle) == 0);
-	EXPECT(swapio_read(handle, file_path, 0, buf, 65536, &error) == -EPERM);
-	EXPECT(strstr(error.text, "waiting for completions failed"));
-	EXPECT(swapio_close(handle, SWAPIO_FOREVER) == 0);
-	_exit(0);
-}
-
-static void child_ends_well(pid_t child)
-{
-	int status = -1;
-
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	EXPECT(filtered, swapio_read(handle, file_path, 0, buf, 65536, NULL) == 0);
+	EXPECT(filtered, buf[0] == 0x5a && buf[65535] == 0x5a);
+	EXPECT(filtered, swapio_info_get(handle, &info) == 0);
+	EXPECT(filtered, info.wait_call != SWAPIO_WAIT_IO_PGETEVENTS);
+	EXPECT(filtered, swapio_stats_get(handle, &stats) == 0);
+	EXPECT(filtered, stats.wait_fallbacks == (uint64_t)info.wait_call);
+	EXPECT(filtered, swapio_close(handle, SWAPIO_FOREVER) == 0);
 }
 
 static void a_refused_io_pgetevents_is_replaced_at_run_time(void **state)
 {
-	const int errors[] = {ENOSYS, EPERM};
-
 	(void)state;
-	for (unsigned i = 0; i < 4; i++) {
-		pid_t child = fork();
+	for (unsigned i = 0; i < 4; i++)
+		run_filtered((struct filtered){.first = SYS_io_pgetevents,
+					       .second = SYS_io_pgetevents,
+					       .error = i % 2 ? EPERM : ENOSYS,
+					       .workers = i / 2,
+					       .run = falls_back});
+}
 
-		if (child == 0)
-			child_falls_back(errors[i % 2], i / 2);
-		child_ends_well(child);
-	}
+static void fails_in_the_wait(struct filtered *filtered)
+{
+	struct swapio *handle = open_with_workers(filtered->workers);
+	struct swapio_error error = {0};
+
+	EXPECT(filtered, handle);
+	EXPECT(filtered, swapio_read(handle, file_path, 0, buf, 65536, &error) == -EPERM);
+	EXPECT(filtered, strstr(error.text, "waiting for completions failed"));
+	EXPECT(filtered, swapio_close(handle, SWAPIO_FOREVER) == 0);
 }
 
 static void without_any_wait_transfers_fail_in_bounded_time(void **state)
 {
 	(void)state;
-	for (unsigned workers = 0; workers < 2; workers++) {
-		pid_t child = fork();
-
-		if (child == 0)
-			child_has_no_wait_at_all(workers);
-		child_ends_well(child);
-	}
+	for (unsigned workers = 0; workers < 2; workers++)
+		run_filtered((struct filtered){.first = SYS_io_pgetevents,
+					       .second = SYS_io_getevents,
+					       .error = EPERM,
+					       .workers = workers,
+					       .run = fails_in_the_wait});
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
