@@ -3,8 +3,8 @@
  * backend.h - who carries out the requests that the stage lets through: the kernel, or sim.
  *
  * Threads: every call but `open` is made with the context's lock held and returns with it held;
- *          `block`, `make_ready`, `interrupt` and `drain` drop it meanwhile. All signals are blocked
- *          at the call; a handler of the program runs inside `block` and `interrupt` only.
+ *          `block`, `make_ready`, `interrupt` and `drain` drop it meanwhile. All signals are
+ * blocked at the call; a handler of the program runs inside `block` and `interrupt` only.
  */
 #ifndef SWAPFAULT_BACKEND_H
 #define SWAPFAULT_BACKEND_H

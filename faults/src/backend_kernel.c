@@ -111,8 +111,8 @@ static long kernel_block(struct stage_wait *wait, long need)
 
 	if (now >= wait->deadline_ns)
 		return -ETIMEDOUT;
-	real.timeout_ns = wait->deadline_ns == STAGE_FOREVER ? STAGE_FOREVER
-							      : wait->deadline_ns - now;
+	real.timeout_ns =
+		wait->deadline_ns == STAGE_FOREVER ? STAGE_FOREVER : wait->deadline_ns - now;
 	count = enter(wait, &real);
 	if (count == 0)
 		return -ETIMEDOUT;
@@ -139,7 +139,9 @@ static void kernel_kick(struct stage_ctx *ctx)
 /* A wait that no signal of the program disturbs. */
 static long enter_quietly(struct stage_wait *wait, uint64_t timeout_ns)
 {
-	struct kernel_wait real = {.min = 1, .call = FAULT_CALL_PGETEVENTS, .mask = UINT64_MAX,
+	struct kernel_wait real = {.min = 1,
+				   .call = FAULT_CALL_PGETEVENTS,
+				   .mask = UINT64_MAX,
 				   .timeout_ns = timeout_ns};
 
 	return enter(wait, &real);
@@ -171,7 +173,8 @@ static void kernel_drain(struct stage_ctx *ctx)
 /* Pending, and open only inside the call: it arrives there, and nowhere else. */
 static int kernel_interrupt(struct stage_wait *wait, int signal)
 {
-	struct kernel_wait real = {.min = STAGE_BATCH, .call = FAULT_CALL_PGETEVENTS,
+	struct kernel_wait real = {.min = STAGE_BATCH,
+				   .call = FAULT_CALL_PGETEVENTS,
 				   .mask = wait->mask & ~stage_signal_bit(signal),
 				   .timeout_ns = STAGE_FOREVER};
 	struct kernel_watch watch;
@@ -195,8 +198,10 @@ static int kernel_interrupt(struct stage_wait *wait, int signal)
 /* More than can come: nothing but the stop ends the wait early. */
 static long enter_to_be_stopped(struct stage_wait *wait)
 {
-	struct kernel_wait real = {.min = (long)wait->ctx->inflight + 1, .call = wait->call,
-				   .mask = wait->mask, .timeout_ns = STOP_SLICE_NS};
+	struct kernel_wait real = {.min = (long)wait->ctx->inflight + 1,
+				   .call = wait->call,
+				   .mask = wait->mask,
+				   .timeout_ns = STOP_SLICE_NS};
 
 	return enter(wait, &real);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_sim.c - requests are carried out here, in an order drawn from the seed, in virtual time. A
- * request is done at the moment at which its completion is due: until then nothing has moved.
+ * backend_sim.c - requests are carried out here, in an order drawn from the seed, in virtual time.
+ * A request is done at the moment at which its completion is due: until then nothing has moved.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -117,7 +117,8 @@ static long sim_submit(struct stage_ctx *ctx, struct stage_req **reqs, long nr)
 		stage_req_keep_fd(req);
 		/* Programs that make no wait give virtual time no chance to pass. */
 		schedule_request(ctx, req,
-				 ctx->pumped ? 0 : LATENCY_LEAST_NS + draw(ctx) % LATENCY_SPREAD_NS);
+				 ctx->pumped ? 0
+					     : LATENCY_LEAST_NS + draw(ctx) % LATENCY_SPREAD_NS);
 	}
 	kick(ctx);
 	return taken ? taken : err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_wait.c - io_getevents or io_pgetevents, as the program called it. They differ in what a stop
- * does to them; io_pgetevents alone opens signals with no gap before the wait.
+ * kernel_wait.c - io_getevents or io_pgetevents, as the program called it. They differ in what a
+ * stop does to them; io_pgetevents alone opens signals with no gap before the wait.
  */
 #include "kernel_wait.h"
 

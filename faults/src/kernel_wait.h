@@ -21,7 +21,8 @@ struct kernel_wait {
 	uint64_t mask;		 /* in the call */
 };
 
-/* Wait with the signals of @mask blocked; all are blocked before and after. What the call answers. */
+/* Wait with the signals of @mask blocked; all are blocked before and after. What the call answers.
+ */
 long kernel_wait(const struct kernel_wait *wait);
 /* False: an old kernel, or a filter that does not know the call. */
 bool kernel_has_pgetevents(void);

@@ -139,7 +139,8 @@ static void context_unmake(struct stage_ctx *ctx, struct stage_ring *ring)
 	memory_unmap(ctx->table, ctx->table_bytes);
 }
 
-static long context_open(unsigned nr_events, struct stage_ring **ret_ring, struct stage_ctx **ret_ctx)
+static long context_open(unsigned nr_events, struct stage_ring **ret_ring,
+			 struct stage_ctx **ret_ctx)
 {
 	struct stage_ctx *ctx = slot_take();
 	int err;

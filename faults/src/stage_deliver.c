@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_deliver.c - from done to the program: what came of a request is settled, its event is shown,
- * kept back or dropped, and whatever can be taken is taken in the order of readiness.
+ * stage_deliver.c - from done to the program: what came of a request is settled, its event is
+ * shown, kept back or dropped, and whatever can be taken is taken in the order of readiness.
  */
 #include <errno.h>
 
@@ -84,9 +84,8 @@ static void take_stray(struct stage_ctx *ctx, struct stage_req *req, struct io_e
 
 static void take_event(struct stage_ctx *ctx, struct stage_req *req, struct io_event *event)
 {
-	*event = (struct io_event){.data = req->data,
-				   .obj = (uint64_t)(uintptr_t)req->obj,
-				   .res = req->result};
+	*event = (struct io_event){
+		.data = req->data, .obj = (uint64_t)(uintptr_t)req->obj, .res = req->result};
 	if (--req->copies == 0)
 		tell(ctx, req, KIND_io_event_dup);
 	stage_trace(EVENTLOG_DELIVER, ctx, req, req->result, stage_trace_injected(req));

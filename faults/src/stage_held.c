@@ -10,7 +10,8 @@
 
 #define GOLDEN 0x9e3779b97f4a7c15u
 
-/* Is the event of that number still to come: in flight, done and kept back, or not yet submitted? */
+/* Is the event of that number still to come: in flight, done and kept back, or not yet submitted?
+ */
 static bool event_to_come(const struct stage_ctx *ctx, uint64_t number)
 {
 	if (number > ctx->accepted)
@@ -175,7 +176,8 @@ static void shuffle_out(struct stage_ctx *ctx)
 {
 	unsigned alone = ctx->shuffled.count == 1;
 	const struct fault *fault = ctx->shuffled.first->faults[shuffle_of(ctx->shuffled.first)];
-	uint64_t state = (uint64_t)fault->value * GOLDEN + ctx->number + ((uint64_t)++ctx->shuffles << 32);
+	uint64_t state =
+		(uint64_t)fault->value * GOLDEN + ctx->number + ((uint64_t)++ctx->shuffles << 32);
 
 	/* Never the order of submission: the first to go is not the first that came. */
 	for (uint64_t least = 1; ctx->shuffled.first; least = 0) {

@@ -24,7 +24,7 @@
 #define STAGE_IOVECS_FEW 4
 #define STAGE_BATCH 64 /* requests or events moved by one system call */
 #define STAGE_FOREVER UINT64_MAX
-#define STAGE_OPCODE_POLL 5 /* IOCB_CMD_POLL, Linux 4.18 */
+#define STAGE_OPCODE_POLL 5	  /* IOCB_CMD_POLL, Linux 4.18 */
 #define STAGE_UNARMED 0x80000000u /* numbers of requests accepted while nothing was counted */
 
 /* The ring that programs see, in the kernel's layout (fs/aio.c). */
@@ -78,11 +78,11 @@ struct stage_req {
 	bool nothing;	     /* the back end was asked for no byte at all */
 	/* what came of it */
 	int64_t real_result, result;
-	uint8_t copies;	    /* events still to be given */
-	bool stray_first;   /* an unknown event comes before it */
-	bool gone;	    /* its memory was unmapped in flight */
+	uint8_t copies;	  /* events still to be given */
+	bool stray_first; /* an unknown event comes before it */
+	bool gone;	  /* its memory was unmapped in flight */
 	bool hashed;
-	uint64_t hash; /* of what is to be written */
+	uint64_t hash;	 /* of what is to be written */
 	uint64_t due_ns; /* sim: virtual time of completion */
 };
 
@@ -105,9 +105,9 @@ struct stage_ctx {
 	size_t table_bytes;
 	struct stage_list held, shuffled, ready;
 	unsigned ready_events; /* that the ready requests yield */
-	unsigned live;	   /* requests that are not free */
-	unsigned inflight; /* in the back end and bound to complete by themselves */
-	unsigned polls;	   /* in the back end, completing when somebody else acts */
+	unsigned live;	       /* requests that are not free */
+	unsigned inflight;     /* in the back end and bound to complete by themselves */
+	unsigned polls;	       /* in the back end, completing when somebody else acts */
 	uint32_t accepted, accepted_unarmed;
 	uint32_t waits_begun; /* number of the last wait that was counted */
 	unsigned shuffles;
@@ -120,7 +120,7 @@ struct stage_ctx {
 	/* sim back end */
 	struct stage_list scheduled; /* in the order in which they will be done */
 	uint64_t rng;
-	unsigned reserved; /* of all the events that there may be */
+	unsigned reserved;	  /* of all the events that there may be */
 	struct sim_place *places; /* who is blocked here */
 };
 
@@ -150,8 +150,8 @@ void futex_wake(_Atomic uint32_t *word);
 
 /* stage_memory.c: memory of the program, which may be wrong, and memory of our own. */
 bool memory_readable(const void *start, size_t bytes);
-bool memory_writable(void *start, size_t bytes); /* scribbles over what it probes */
-int memory_copy_to(void *to, const void *from, size_t bytes);   /* 0, -EFAULT */
+bool memory_writable(void *start, size_t bytes);		/* scribbles over what it probes */
+int memory_copy_to(void *to, const void *from, size_t bytes);	/* 0, -EFAULT */
 int memory_copy_from(void *to, const void *from, size_t bytes); /* 0, -EFAULT */
 void *memory_map(size_t bytes);					/* NULL when there is none */
 void memory_unmap(void *start, size_t bytes);
@@ -221,7 +221,8 @@ bool stage_shuffle_keep(struct stage_ctx *ctx, struct stage_req *req);
 void stage_shuffle_settle(struct stage_ctx *ctx);
 void stage_ready_add(struct stage_ctx *ctx, struct stage_req *req);
 
-/* stage_interrupt.c: what arrives in the middle of a wait. True: the wait ended with *ret_result. */
+/* stage_interrupt.c: what arrives in the middle of a wait. True: the wait ended with *ret_result.
+ */
 bool stage_interrupt(struct stage_wait *wait, struct fault *fault, long *ret_result);
 
 /* stage_signal.c: what the program does with a signal, for the time of an injection. */
@@ -259,7 +260,7 @@ bool stage_trace_injected(const struct stage_req *req);
 
 /* stage_pump.c: programs that read the ring themselves. */
 void stage_pump_want(struct stage_ctx *ctx);
-void stage_pump_ring(struct stage_ctx *ctx); /* lock held */
+void stage_pump_ring(struct stage_ctx *ctx);				       /* lock held */
 long stage_pump_take(struct stage_ctx *ctx, struct io_event *events, long nr); /* lock held */
 unsigned stage_pump_count(const struct stage_ctx *ctx); /* events in the ring */
 int stage_pump_eventfd(void); /* to be signalled by the kernel back end's completions, or -1 */

@@ -69,7 +69,8 @@ static const char *signal_handled(struct stage_wait *wait, const struct fault *f
 	return err ? "the thread was not seen in the wait" : NULL;
 }
 
-static const char *signal_arrives(struct stage_wait *wait, const struct fault *fault, bool *ret_ended)
+static const char *signal_arrives(struct stage_wait *wait, const struct fault *fault,
+				  bool *ret_ended)
 {
 	*ret_ended = false;
 	if (fault->ignored)
@@ -117,9 +118,8 @@ bool stage_interrupt(struct stage_wait *wait, struct fault *fault, long *ret_res
 	stage_lock(wait->ctx);
 	why = make_state(wait, events);
 	if (!why)
-		why = fault->kind == KIND_io_getevents_signal
-			      ? signal_arrives(wait, fault, &ended)
-			      : stop_arrives(wait, fault, &ended);
+		why = fault->kind == KIND_io_getevents_signal ? signal_arrives(wait, fault, &ended)
+							      : stop_arrives(wait, fault, &ended);
 	if (!why && ended)
 		*ret_result = stage_take(wait->ctx, wait->events, (long)events);
 	stage_unlock(wait->ctx);

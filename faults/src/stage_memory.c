@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_memory.c - memory of the program, which may be anything: the kernel would answer -EFAULT, so
- * must we. And memory of our own, straight from the kernel: the program's allocator may be tortured.
+ * stage_memory.c - memory of the program, which may be anything: the kernel would answer -EFAULT,
+ * so must we. And memory of our own, straight from the kernel: the program's allocator may be
+ * tortured.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,8 +38,7 @@ static bool probe(uintptr_t start, size_t bytes, bool (*word)(uintptr_t))
 		return true;
 	if (bytes < sizeof(uint64_t) || end < start)
 		return false;
-	for (at = start; at < end - sizeof(uint64_t);
-	     at = (at | (PROBE_PAGE - 1)) + 1)
+	for (at = start; at < end - sizeof(uint64_t); at = (at | (PROBE_PAGE - 1)) + 1)
 		if (at <= end - sizeof(uint64_t) && !word(at))
 			return false;
 	return word(end - sizeof(uint64_t));

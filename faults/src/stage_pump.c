@@ -17,7 +17,7 @@
 #include "simlock.h"
 
 #define THREAD_OURS UINT32_MAX /* none of the program's numbers */
-#define OWN_FD_MIN 900 /* out of the way of the program's numbers */
+#define OWN_FD_MIN 900	       /* out of the way of the program's numbers */
 
 REAL(pthread_create)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stage_request.c - from the program's iocb to a request of ours. The program may reuse iocb and
- * iovecs once io_submit returned, so everything is copied; what the kernel would refuse in io_submit
- * is refused here, in its order (fs/aio.c), because a request that is kept back meets it later.
+ * iovecs once io_submit returned, so everything is copied; what the kernel would refuse in
+ * io_submit is refused here, in its order (fs/aio.c), because a request that is kept back meets it
+ * later.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -41,7 +41,8 @@ static int vector_copy(const struct stage_req *req, uint64_t skip, char *flat, u
 	return err;
 }
 
-/* The logical block size that direct I/O on the request's descriptor respects; 1 without O_DIRECT. */
+/* The logical block size that direct I/O on the request's descriptor respects; 1 without O_DIRECT.
+ */
 unsigned stage_sector_bytes(const struct stage_req *req)
 {
 	unsigned sector = 0;
@@ -94,8 +95,7 @@ long stage_read_old(const struct stage_req *req, void *to, uint64_t offset_bytes
 
 static void shadow_become_flat(struct stage_req *req, uint64_t bytes)
 {
-	req->real.aio_lio_opcode =
-		req->op == FAULT_OP_READ ? IOCB_CMD_PREAD : IOCB_CMD_PWRITE;
+	req->real.aio_lio_opcode = req->op == FAULT_OP_READ ? IOCB_CMD_PREAD : IOCB_CMD_PWRITE;
 	req->real.aio_buf = (uint64_t)(uintptr_t)req->shadow;
 	req->real.aio_nbytes = bytes;
 }
@@ -103,9 +103,7 @@ static void shadow_become_flat(struct stage_req *req, uint64_t bytes)
 static int shadow_map(struct stage_req *req, uint64_t bytes)
 {
 	/* The same place in its page as the program's buffer: a misaligned one stays misaligned. */
-	size_t skew = req->iov_count
-			      ? (uintptr_t)req->iov[0].iov_base & (SHADOW_ALIGN - 1)
-			      : 0;
+	size_t skew = req->iov_count ? (uintptr_t)req->iov[0].iov_base & (SHADOW_ALIGN - 1) : 0;
 
 	req->shadow_map_bytes = bytes + skew + SHADOW_ALIGN;
 	req->shadow_map = memory_map(req->shadow_map_bytes);

@@ -3,7 +3,8 @@
  * stage_stale.c - what ranges held before their last write, so that a read can return it. Kept
  * only while the schedule asks for stale reads: every write is preceded by a read of its range.
  *
- * Pieces of 512 bytes, by file and place, in a hash table of our own that only grows; its lock is a leaf.
+ * Pieces of 512 bytes, by file and place, in a hash table of our own that only grows; its lock is a
+ * leaf.
  */
 #include <errno.h>
 #include <string.h>

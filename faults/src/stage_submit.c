@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_submit.c - io_submit: the program's batch becomes requests of ours, faults are drawn for each
- * as it is accepted, and the back end gets what they made of it. As in the kernel the batch ends at
- * the first iocb that is refused; its error is seen only when it stands first.
+ * stage_submit.c - io_submit: the program's batch becomes requests of ours, faults are drawn for
+ * each as it is accepted, and the back end gets what they made of it. As in the kernel the batch
+ * ends at the first iocb that is refused; its error is seen only when it stands first.
  */
 #include <errno.h>
 #include <string.h>
@@ -216,7 +216,8 @@ static long submit_armed(struct stage_ctx *ctx, struct iocb **iocbs, long nr)
 	fault = firing.count ? firing.faults[0] : NULL;
 	result = submit_faulted(ctx, iocbs, nr, fault, &missed);
 	for (unsigned i = 1; i < firing.count; i++)
-		runtime_log_missed(firing.faults[i], number, "another fault of the call came first");
+		runtime_log_missed(firing.faults[i], number,
+				   "another fault of the call came first");
 	if (missed)
 		runtime_log_missed(fault, number, missed);
 	else if (fault)
@@ -234,8 +235,8 @@ long stage_submit(aio_context_t address, long nr, struct iocb **iocbs)
 	stage_guard_enter(&guard);
 	ctx = stage_get(address);
 	if (ctx) {
-		result = runtime_armed() ? submit_armed(ctx, iocbs, nr)
-					 : submit_all(ctx, iocbs, nr);
+		result =
+			runtime_armed() ? submit_armed(ctx, iocbs, nr) : submit_all(ctx, iocbs, nr);
 		stage_put(ctx);
 	}
 	stage_guard_leave(&guard);

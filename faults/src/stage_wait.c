@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_wait.c - io_getevents and io_pgetevents: checked as the kernel checks them, faults drawn, then
- * events taken as they become ready until there are enough, time is up, or a handler ran.
+ * stage_wait.c - io_getevents and io_pgetevents: checked as the kernel checks them, faults drawn,
+ * then events taken as they become ready until there are enough, time is up, or a handler ran.
  */
 #include <errno.h>
 
@@ -61,7 +61,8 @@ static bool take_enough(struct stage_wait *wait, long *ret_error)
 /* Until armed nothing is kept back and nobody need be woken but by the kernel's own events. */
 static long block(struct stage_wait *wait)
 {
-	return backend()->block(wait, runtime_armed() || wait->ctx->pumped ? 1 : wait->min - wait->got);
+	return backend()->block(wait,
+				runtime_armed() || wait->ctx->pumped ? 1 : wait->min - wait->got);
 }
 
 static long wait_locked(struct stage_wait *wait)
@@ -118,7 +119,8 @@ static bool is_arrival(enum kind_id kind)
 	       kind == KIND_io_getevents_attach;
 }
 
-/* The fault that decides how the wait goes; what arrives in the middle of it has been dealt with. */
+/* The fault that decides how the wait goes; what arrives in the middle of it has been dealt with.
+ */
 static long wait_by(struct stage_wait *wait, struct fault *fault, struct fault_call *call)
 {
 	const char *missed = NULL;

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # fio.sh - sourced by the tests that run fio, a program that knows nothing of us, under the preload.
 
+# shellcheck source=/dev/null
 . "$SRC/faults/test/victim.sh"
 
 command -v fio > /dev/null || skip "fio is not installed"
 
-fio --name=probe --filename="$WORK/data" --size=64k --bs=4k --ioengine=libaio --direct=1 --rw=write \
-	> probe.out 2>&1 || skip "fio cannot do direct I/O here: $(tail -1 probe.out)"
+fio --name=probe --filename="$WORK/data" --size=64k --bs=4k --ioengine=libaio --direct=1 \
+	--rw=write > probe.out 2>&1 || skip "fio cannot do direct I/O here: $(tail -1 probe.out)"
 
 # under SCHEDULE [OPTION...]: its exit status; output in $OUT, log in $LOG.
 under() {

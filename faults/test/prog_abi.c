@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prog_abi.c - a victim that asks the kernel's AIO for everything it refuses, and for some of what it
- * does not, and prints a line for each answer. Under the preload the lines must be the same.
+ * prog_abi.c - a victim that asks the kernel's AIO for everything it refuses, and for some of what
+ * it does not, and prints a line for each answer. Under the preload the lines must be the same.
  *
  *   prog_abi DIRECTORY
  */

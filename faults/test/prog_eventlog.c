@@ -28,9 +28,8 @@ static bool is_request(const struct eventlog_record *record)
 
 static void print_record(const struct eventlog_record *record)
 {
-	const char *point = record->point < POINT_COUNT
-				    ? point_info((enum point_id)record->point)->name
-				    : "?";
+	const char *point =
+		record->point < POINT_COUNT ? point_info((enum point_id)record->point)->name : "?";
 
 	printf("%s %s ctx=%" PRIu32 " #%" PRIu32 " op=%s offset=%" PRIu64 " length=%" PRIu64
 	       " result=%" PRId64 " fault=%" PRIu32 " tid=%" PRIu32 "%s%s%s\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prog_jobctl.c - stands in for the harness: makes an event log, runs a program that writes to it, and
- * stops and continues it, or attaches to it, as the program's preload asks.
+ * prog_jobctl.c - stands in for the harness: makes an event log, runs a program that writes to it,
+ * and stops and continues it, or attaches to it, as the program's preload asks.
  *
  *   prog_jobctl LOG PROGRAM [ARGUMENT...]    exit status of the program
  */

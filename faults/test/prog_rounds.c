@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prog_rounds.c - a victim that writes a file in blocks and reads it back, in rounds: submit all that
- * is left, in order; collect; again. So what is submitted does not depend on the order of completions,
- * and a schedule must have the same outcome on every back end.
+ * prog_rounds.c - a victim that writes a file in blocks and reads it back, in rounds: submit all
+ * that is left, in order; collect; again. So what is submitted does not depend on the order of
+ * completions, and a schedule must have the same outcome on every back end.
  *
  *   prog_rounds FILE BLOCKS BLOCK_BYTES direct|buffered
  *
- * Prints a line for each block and phase: bytes done, error, bytes that differ from what was written.
+ * Prints a line for each block and phase: bytes done, error, bytes that differ from what was
+ * written.
  */
 #include <errno.h>
 #include <fcntl.h>

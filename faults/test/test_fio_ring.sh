@@ -3,7 +3,8 @@
 # fio with userspace_reap reads completions out of the ring in memory and makes no wait: the ring is
 # ours, so it sees our events there.
 set -u
-PUMP=1
+export PUMP=1
+# shellcheck source=/dev/null
 . "$SRC/faults/test/fio.sh"
 
 reap() {

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fio with --verify=crc32c: disarmed it must not complain, of a flipped bit it must; it resumes honest
-# short completions, reports errors, and survives signals. With processes and with threads.
+# fio with --verify=crc32c: disarmed it must not complain, of a flipped bit it must; it resumes
+# honest short completions, reports errors, and survives signals. With processes and with threads.
 set -u
+# shellcheck source=/dev/null
 . "$SRC/faults/test/fio.sh"
 
 for kind in --thread=0 --thread=1; do
@@ -39,6 +40,7 @@ expect_count 28 '^inject.*short'
 head -c 1M /dev/zero | tr '\0' 'Z' | cmp -n 1048576 - data || fail "short writes left a hole"
 
 # Several jobs, each with a context of its own.
-passes 'io_event#* => reorder:5' --rw=write --verify=crc32c --numjobs=3 --thread=1 --offset_increment=2M
+passes 'io_event#* => reorder:5' --rw=write --verify=crc32c --numjobs=3 --thread=1 \
+	--offset_increment=2M
 passes '' --rw=write --verify=crc32c --numjobs=3 --offset_increment=2M
 expect_count 3072 '^deliver'

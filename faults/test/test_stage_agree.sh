@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The same program under the same schedule on kernel and sim: what the program sees, and what the event
-# log says of each request, is the same.
+# The same program under the same schedule on kernel and sim: what the program sees, and what the
+# event log says of each request, is the same.
 set -u
+# shellcheck source=/dev/null
 . "$SRC/faults/test/victim.sh"
 
 # The order of completion is no part of it, nor how many waits it took.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What a correct program does not do is noticed, on both back ends, and nothing else is.
 set -u
+# shellcheck source=/dev/null
 . "$SRC/faults/test/victim.sh"
 
 dd if=/dev/urandom of=file bs=4096 count=4 status=none || exit 1
@@ -9,7 +10,7 @@ dd if=/dev/urandom of=file bs=4096 count=4 status=none || exit 1
 # noticed MISUSE PATTERN COUNT
 noticed() {
 	for backend in kernel sim; do
-		victim $backend '' "$PROGS/prog_misuse" file "$1" || fail "$1: $(cat "$OUT")"
+		victim "$backend" '' "$PROGS/prog_misuse" file "$1" || fail "$1: $(cat "$OUT")"
 		expect_out 'done'
 		expect_count "$3" '^check'
 		expect_count "$3" "^check.*$2"

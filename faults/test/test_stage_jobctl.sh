@@ -3,6 +3,7 @@
 # Job control and a debugger in the middle of a wait, with no handler at all: io_getevents answers
 # -EINTR, io_pgetevents is restarted, and both return what is there, if anything is.
 set -u
+# shellcheck source=/dev/null
 . "$SRC/faults/test/victim.sh"
 
 dd if=/dev/urandom of=file bs=4096 count=4 status=none || exit 1

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# In sim a case is a function of its schedule and its seed: a hundred runs have one hash of the event
-# log, order included; another seed has another order.
+# In sim a case is a function of its schedule and its seed: a hundred runs have one hash of the
+# event log, order included; another seed has another order.
 set -u
+# shellcheck source=/dev/null
 . "$SRC/faults/test/victim.sh"
 
 hash_of() {
@@ -10,7 +11,8 @@ hash_of() {
 	"$PROGS/prog_eventlog" hash "$LOG"
 }
 
-schedule='io_event#5..40+3 => short:1024; io_getevents#1..9+2 ready=3 => signal:USR1; io_event#7 => dup'
+schedule='io_event#5..40+3 => short:1024; io_event#7 => dup
+io_getevents#1..9+2 ready=3 => signal:USR1'
 first=$(hash_of 1 "$schedule")
 for run in $(seq 2 100); do
 	[ "$(hash_of 1 "$schedule")" = "$first" ] || fail "run $run has another hash"
