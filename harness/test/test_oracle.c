@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_oracle.c - each oracle is content with a case that went well, and finds the one thing that is
+ * spoilt in it.
+ */
+#undef NDEBUG
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "observed.h"
+
+static int set_up(void **state)
+{
+	*state = observed_make();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	observed_free(*state);
+	return 0;
+}
+
+/* Exactly one finding, of that oracle and class. */
+static void assert_found(const struct observed *it, const char *oracle,
+			 enum failure_class failure_class)
+{
+	assert_int_equal(it->result.findings_count, 1);
+	assert_string_equal(it->result.findings[0].oracle, oracle);
+	assert_int_equal(it->result.findings[0].failure_class, failure_class);
+}
+
+static void a_case_that_went_well_has_no_findings(void **state)
+{
+	struct observed *it = *state;
+
+	observed_append(it, EVENTLOG_SUBMIT, 1, false);
+	observed_append(it, EVENTLOG_COMPLETE, 1, false);
+	observed_append(it, EVENTLOG_DELIVER, 1, false);
+	oracle_ask_all(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void wrong_bytes_are_told_with_tensor_and_range(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.data[0] = (struct outcome_remark){
+		.step = 1, .tensor = 1, .begin = 512, .end = 1024, .bad = 512,
+		.text = "hold generation 1: lost write"};
+	it->outcome.data_count = 1;
+	oracle_data(&it->seen, &it->result);
+	assert_found(it, "data", CLASS_CORRUPTION);
+	assert_non_null(strstr(it->result.findings[0].text,
+			       "tensor1, bytes 512-1023 hold generation 1: lost write"));
+}
+
+static void an_event_taken_twice_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	observed_append(it, EVENTLOG_SUBMIT, 1, false);
+	observed_append(it, EVENTLOG_COMPLETE, 1, false);
+	observed_append(it, EVENTLOG_DELIVER, 1, false);
+	observed_append(it, EVENTLOG_DELIVER, 1, false);
+	oracle_ledger(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void an_event_doubled_by_a_fault_is_not_the_programs(void **state)
+{
+	struct observed *it = *state;
+
+	observed_append(it, EVENTLOG_SUBMIT, 1, true);
+	observed_append(it, EVENTLOG_COMPLETE, 1, false);
+	observed_append(it, EVENTLOG_DELIVER, 1, true);
+	observed_append(it, EVENTLOG_DELIVER, 1, true);
+	oracle_ledger(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void a_completion_of_nothing_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	observed_append(it, EVENTLOG_COMPLETE, 7, false);
+	oracle_ledger(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void a_block_never_taken_is_found_unless_it_was_given_up(void **state)
+{
+	struct observed *it = *state;
+
+	observed_append(it, EVENTLOG_SUBMIT, 1, false);
+	observed_append(it, EVENTLOG_COMPLETE, 1, false);
+	it->outcome.aborted = true;
+	oracle_ledger(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+	it->outcome.aborted = false;
+	oracle_ledger(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void what_the_preload_caught_is_told(void **state)
+{
+	struct observed *it = *state;
+	struct eventlog_record record = {.type = EVENTLOG_CHECK,
+					 .text = "write buffer changed in flight"};
+
+	eventlog_append(it->seen.log, &record);
+	oracle_ledger(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CORRUPTION);
+}
+
+static void success_with_too_few_bytes_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.requests[2].bytes--;
+	oracle_contract(&it->seen, &it->result);
+	assert_found(it, "contract", CLASS_CONTRACT);
+}
+
+static void spoil(struct outcome_request *request, int error, const char *cause)
+{
+	request->error = error;
+	request->bytes = 0;
+	request->fail_offset = 0;
+	request->fail_length = OBSERVED_BYTES;
+	snprintf(request->cause, sizeof(request->cause), "%s", cause);
+}
+
+static void a_failure_that_is_consistent_is_accepted(void **state)
+{
+	struct observed *it = *state;
+
+	spoil(&it->outcome.requests[2], EIO, "device");
+	spoil(&it->outcome.requests[3], ENODATA, "eof");
+	oracle_contract(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void a_failing_range_outside_of_the_request_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	spoil(&it->outcome.requests[2], EIO, "device");
+	it->outcome.requests[2].fail_length++;
+	oracle_contract(&it->seen, &it->result);
+	assert_found(it, "contract", CLASS_CONTRACT);
+}
+
+static void a_cause_with_another_errno_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	spoil(&it->outcome.requests[2], EIO, "eof");
+	oracle_contract(&it->seen, &it->result);
+	assert_found(it, "contract", CLASS_CONTRACT);
+}
+
+static void a_refusal_without_a_sentence_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.requests[2].stage = STAGE_SUBMIT;
+	it->outcome.requests[2].error = ENOENT;
+	oracle_contract(&it->seen, &it->result);
+	assert_found(it, "contract", CLASS_CONTRACT);
+}
+
+static void each_count_that_grew_is_a_leak(void **state)
+{
+	struct observed *it = *state;
+
+	for (unsigned i = 0; i < OUTCOME_COUNTS; i++) {
+		it->result.findings_count = 0;
+		memset(it->outcome.after.values, 0, sizeof(it->outcome.after.values));
+		oracle_leaks(&it->seen, &it->result);
+		assert_int_equal(it->result.findings_count, 0);
+		it->outcome.after.values[i] = 1 << 20;
+		oracle_leaks(&it->seen, &it->result);
+		assert_found(it, "leaks", CLASS_LEAK);
+	}
+}
+
+static void one_descriptor_more_is_a_leak_and_one_less_is_not(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.before.values[0] = 9;
+	it->outcome.after.values[0] = 8;
+	oracle_leaks(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+	it->outcome.after.values[0] = 10;
+	oracle_leaks(&it->seen, &it->result);
+	assert_found(it, "leaks", CLASS_LEAK);
+}
+
+static void a_signal_is_a_crash(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	it->seen.status = 11;
+	oracle_deadline(&it->seen, &it->result);
+	assert_found(it, "deadline", CLASS_CRASH);
+}
+
+static void an_end_in_the_middle_is_a_crash_whatever_its_status(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	oracle_deadline(&it->seen, &it->result);
+	assert_found(it, "deadline", CLASS_CRASH);
+}
+
+static void being_overdue_is_a_hang_with_its_story(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	it->seen.status = 9;
+	it->seen.overdue = true;
+	it->seen.story = "2 blocks in flight";
+	oracle_deadline(&it->seen, &it->result);
+	assert_found(it, "deadline", CLASS_HANG);
+	assert_non_null(strstr(it->result.findings[0].text, "2 blocks in flight"));
+}
+
+static void a_hang_that_sim_saw_is_a_hang_and_no_crash(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	it->seen.status = 124 << 8;
+	observed_append(it, EVENTLOG_HANG, 0, false);
+	oracle_deadline(&it->seen, &it->result);
+	assert_found(it, "deadline", CLASS_HANG);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_case_that_went_well_has_no_findings),
+		TEST(wrong_bytes_are_told_with_tensor_and_range),
+		TEST(an_event_taken_twice_is_found),
+		TEST(an_event_doubled_by_a_fault_is_not_the_programs),
+		TEST(a_completion_of_nothing_is_found),
+		TEST(a_block_never_taken_is_found_unless_it_was_given_up),
+		TEST(what_the_preload_caught_is_told),
+		TEST(success_with_too_few_bytes_is_found),
+		TEST(a_failure_that_is_consistent_is_accepted),
+		TEST(a_failing_range_outside_of_the_request_is_found),
+		TEST(a_cause_with_another_errno_is_found),
+		TEST(a_refusal_without_a_sentence_is_found),
+		TEST(each_count_that_grew_is_a_leak),
+		TEST(one_descriptor_more_is_a_leak_and_one_less_is_not),
+		TEST(a_signal_is_a_crash),
+		TEST(an_end_in_the_middle_is_a_crash_whatever_its_status),
+		TEST(being_overdue_is_a_hang_with_its_story),
+		TEST(a_hang_that_sim_saw_is_a_hang_and_no_crash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
