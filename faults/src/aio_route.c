@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aio_route.c - who serves an AIO call: the stage for contexts that it handed out, the kernel for all
- * others. Raw system calls, because dlsym(RTLD_NEXT) finds no libaio from a preload when the program
- * is a plugin opened RTLD_LOCAL.
+ * aio_route.c - who serves an AIO call: the stage for contexts that it handed out, the kernel for
+ * all others. Raw system calls, because dlsym(RTLD_NEXT) finds no libaio from a preload when the
+ * program is a plugin opened RTLD_LOCAL.
  */
 #include <errno.h>
 

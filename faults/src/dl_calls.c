@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dl_calls.c - dlsym() and dlvsym(): a program that looks one of our calls up by handle gets ours, but
- * only where the look-up would have found something, because io_pgetevents must not seem to exist
- * where nothing provides it. All other look-ups jump on to the loader with the caller's return
- * address in place, which is how RTLD_NEXT and RTLD_DEFAULT know whose search order is meant.
+ * dl_calls.c - dlsym() and dlvsym(): a program that looks one of our calls up by handle gets ours,
+ * but only where the look-up would have found something, because io_pgetevents must not seem to
+ * exist where nothing provides it. All other look-ups jump on to the loader with the caller's
+ * return address in place, which is how RTLD_NEXT and RTLD_DEFAULT know whose search order is
+ * meant.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -92,8 +93,8 @@ static struct dl_route answer_missing(void)
 }
 
 /*
- * Something that wraps calls itself asks for the next one, and has to get past us; whether that finds
- * us first is for the loader to know.
+ * Something that wraps calls itself asks for the next one, and has to get past us; whether that
+ * finds us first is for the loader to know.
  */
 static struct dl_route route(void *handle, const char *name, const void *caller, void *loader)
 {
@@ -132,25 +133,25 @@ struct dl_route dl_route_dlvsym(void *handle, const char *name, const char *vers
 	__asm__(".text\n"                                                                          \
 		".globl " #call "\n"                                                               \
 		".type " #call ", @function\n" #call ":\n"                                         \
-		"	.cfi_startproc\n"                                                          \
-		"	endbr64\n"                                                                 \
-		"	push %rdi\n"                                                               \
-		"	push %rsi\n"                                                               \
-		"	push %rdx\n"                                                               \
-		"	.cfi_adjust_cfa_offset 24\n"                                               \
+		"	.cfi_startproc\n"                                                                \
+		"	endbr64\n"                                                                       \
+		"	push %rdi\n"                                                                     \
+		"	push %rsi\n"                                                                     \
+		"	push %rdx\n"                                                                     \
+		"	.cfi_adjust_cfa_offset 24\n"                                                     \
 		"	mov 24(%rsp), %" caller_register "\n"                                      \
 		"	call dl_route_" #call "\n"                                                 \
-		"	mov %rdx, %rcx\n"                                                          \
-		"	pop %rdx\n"                                                                \
-		"	pop %rsi\n"                                                                \
-		"	pop %rdi\n"                                                                \
-		"	.cfi_adjust_cfa_offset -24\n"                                              \
-		"	test %rax, %rax\n"                                                         \
-		"	jz 1f\n"                                                                   \
-		"	jmp *%rax\n"                                                               \
-		"1:	mov %rcx, %rax\n"                                                          \
-		"	ret\n"                                                                     \
-		"	.cfi_endproc\n"                                                            \
+		"	mov %rdx, %rcx\n"                                                                \
+		"	pop %rdx\n"                                                                      \
+		"	pop %rsi\n"                                                                      \
+		"	pop %rdi\n"                                                                      \
+		"	.cfi_adjust_cfa_offset -24\n"                                                    \
+		"	test %rax, %rax\n"                                                               \
+		"	jz 1f\n"                                                                         \
+		"	jmp *%rax\n"                                                                     \
+		"1:	mov %rcx, %rax\n"                                                              \
+		"	ret\n"                                                                           \
+		"	.cfi_endproc\n"                                                                  \
 		".size " #call ", . - " #call "\n")
 
 DL_TRAMPOLINE(dlsym, "rdx");
@@ -163,30 +164,30 @@ DL_TRAMPOLINE(dlvsym, "rcx");
 	__asm__(".text\n"                                                                          \
 		".globl " #call "\n"                                                               \
 		".type " #call ", @function\n" #call ":\n"                                         \
-		"	.cfi_startproc\n"                                                          \
-		"	hint 34\n"                                                                 \
-		"	stp x29, x30, [sp, #-48]!\n"                                               \
-		"	.cfi_def_cfa_offset 48\n"                                                  \
-		"	.cfi_offset x29, -48\n"                                                    \
-		"	.cfi_offset x30, -40\n"                                                    \
-		"	mov x29, sp\n"                                                             \
-		"	stp x0, x1, [sp, #16]\n"                                                   \
-		"	str x2, [sp, #32]\n"                                                       \
+		"	.cfi_startproc\n"                                                                \
+		"	hint 34\n"                                                                       \
+		"	stp x29, x30, [sp, #-48]!\n"                                                     \
+		"	.cfi_def_cfa_offset 48\n"                                                        \
+		"	.cfi_offset x29, -48\n"                                                          \
+		"	.cfi_offset x30, -40\n"                                                          \
+		"	mov x29, sp\n"                                                                   \
+		"	stp x0, x1, [sp, #16]\n"                                                         \
+		"	str x2, [sp, #32]\n"                                                             \
 		"	mov " caller_register ", x30\n"                                            \
 		"	bl dl_route_" #call "\n"                                                   \
-		"	mov x16, x0\n"                                                             \
-		"	mov x17, x1\n"                                                             \
-		"	ldp x0, x1, [sp, #16]\n"                                                   \
-		"	ldr x2, [sp, #32]\n"                                                       \
-		"	ldp x29, x30, [sp], #48\n"                                                 \
-		"	.cfi_restore x30\n"                                                        \
-		"	.cfi_restore x29\n"                                                        \
-		"	.cfi_def_cfa_offset 0\n"                                                   \
-		"	cbz x16, 1f\n"                                                             \
-		"	br x16\n"                                                                  \
-		"1:	mov x0, x17\n"                                                             \
-		"	ret\n"                                                                     \
-		"	.cfi_endproc\n"                                                            \
+		"	mov x16, x0\n"                                                                   \
+		"	mov x17, x1\n"                                                                   \
+		"	ldp x0, x1, [sp, #16]\n"                                                         \
+		"	ldr x2, [sp, #32]\n"                                                             \
+		"	ldp x29, x30, [sp], #48\n"                                                       \
+		"	.cfi_restore x30\n"                                                              \
+		"	.cfi_restore x29\n"                                                              \
+		"	.cfi_def_cfa_offset 0\n"                                                         \
+		"	cbz x16, 1f\n"                                                                   \
+		"	br x16\n"                                                                        \
+		"1:	mov x0, x17\n"                                                                 \
+		"	ret\n"                                                                           \
+		"	.cfi_endproc\n"                                                                  \
 		".size " #call ", . - " #call "\n")
 
 DL_TRAMPOLINE(dlsym, "x2");

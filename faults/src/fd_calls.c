@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fd_calls.c - what happens to descriptors besides being opened: closed (a point), duplicated, and
- * asked for their flags. In sim the program sees the O_DIRECT that it set, which the kernel does not.
+ * asked for their flags. In sim the program sees the O_DIRECT that it set, which the kernel does
+ * not.
  */
 #include "interpose.h"
 

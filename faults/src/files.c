@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files.c - what is known of each descriptor. Descriptors come and go in ways that a preload does not
- * see (fclose, accept, close_range), so an entry is believed only while the descriptor still is the
- * inode that it was; otherwise the kernel is asked again.
+ * files.c - what is known of each descriptor. Descriptors come and go in ways that a preload does
+ * not see (fclose, accept, close_range), so an entry is believed only while the descriptor still is
+ * the inode that it was; otherwise the kernel is asked again.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -59,8 +59,7 @@ static bool link_of(int fd, char path[PATH_MAX])
 	if (count < 0)
 		return false;
 	path[count] = '\0';
-	if ((size_t)count > removed_bytes &&
-	    strcmp(path + count - removed_bytes, removed) == 0)
+	if ((size_t)count > removed_bytes && strcmp(path + count - removed_bytes, removed) == 0)
 		path[(size_t)count - removed_bytes] = '\0';
 	return true;
 }
@@ -91,8 +90,8 @@ static uintptr_t word_of(int fd)
 		return ENTRY_OUTSIDE;
 	if (fd < DESCRIPTORS_MAX) {
 		word = atomic_load_explicit(&entries[fd].word, memory_order_acquire);
-		if (word && atomic_load_explicit(&entries[fd].identity, memory_order_relaxed) ==
-				    identity)
+		if (word &&
+		    atomic_load_explicit(&entries[fd].identity, memory_order_relaxed) == identity)
 			return word;
 	}
 	word = find_word(fd) | really_direct(fd);

@@ -10,8 +10,9 @@
 
 #include <stdbool.h>
 
-/* Path relative to the work directory, or NULL when it is not below: then no fault and no log applies to it. Found lazily
- * through /proc/self/fd for descriptors the preload did not see being opened (inherited, dup). */
+/* Path relative to the work directory, or NULL when it is not below: then no fault and no log
+ * applies to it. Found lazily through /proc/self/fd for descriptors the preload did not see being
+ * opened (inherited, dup). */
 const char *files_path(int fd);
 /* Was the descriptor opened with O_DIRECT, as the program believes? */
 bool files_direct(int fd);

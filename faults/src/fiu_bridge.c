@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiu_bridge.c - every kind of every point is a libfiu point, layer/point/kind. Those of our schedule
- * are armed with an external callback that answers for the fault being asked about; those that fiu-run
- * or fiu-ctrl switch on give the default kind, without conditions.
+ * fiu_bridge.c - every kind of every point is a libfiu point, layer/point/kind. Those of our
+ * schedule are armed with an external callback that answers for the fault being asked about; those
+ * that fiu-run or fiu-ctrl switch on give the default kind, without conditions.
  */
 #define FIU_ENABLE 1
 #include <fiu-control.h>
@@ -16,8 +16,8 @@
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 /*
- * What the callback is asked about. libfiu's own failinfo cannot carry it: it is stored in the point,
- * which all threads share.
+ * What the callback is asked about. libfiu's own failinfo cannot carry it: it is stored in the
+ * point, which all threads share.
  */
 static __thread INITIAL_EXEC const struct fault *asked;
 static __thread INITIAL_EXEC bool answered;

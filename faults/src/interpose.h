@@ -51,8 +51,8 @@ struct real_slot {
 
 #define REAL_OR(call, instead)                                                                     \
 	static struct real_slot real_slot_##call                                                   \
-		__attribute__((used, section("real_slots"), aligned(8))) = {                       \
-			#call, NULL, (void *)(instead)};                                           \
+		__attribute__((used, section("real_slots"), aligned(8))) = {#call, NULL,           \
+									    (void *)(instead)};    \
 	static inline __typeof__(&call) real_##call(void)                                          \
 	{                                                                                          \
 		return (__typeof__(&call))real_function(&real_slot_##call);                        \

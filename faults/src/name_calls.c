@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_calls.c - points rename and unlink: the names of files. A call belongs to the case when any of
- * its names is below the work directory.
+ * name_calls.c - points rename and unlink: the names of files. A call belongs to the case when any
+ * of its names is below the work directory.
  */
 #include "interpose.h"
 

@@ -36,8 +36,7 @@ bool posix_call_start_fd(struct posix_call *call, enum point_id point, int fd)
 	return true;
 }
 
-bool posix_call_start_path(struct path_call *call, enum point_id point, int dirfd,
-			   const char *path)
+bool posix_call_start_path(struct path_call *call, enum point_id point, int dirfd, const char *path)
 {
 	const char *below;
 

@@ -80,7 +80,6 @@ int64_t posix_call_end(struct posix_call *call, int64_t result);
 /* Log the call that answers without errno: @result is a value or -errno. */
 void posix_call_end_plain(struct posix_call *call, int64_t result);
 /* For results that a fault changed, a value or -errno. */
-int64_t posix_call_end_injected(struct posix_call *call, const struct fault *fault,
-				int64_t result);
+int64_t posix_call_end_injected(struct posix_call *call, const struct fault *fault, int64_t result);
 
 #endif /* SWAPFAULT_POSIX_CALL_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * real.c - the definitions that follow ours in the search order. The real dlsym() cannot be had from
- * dlsym(), which is ours; it is read out of the loader's list of objects. That works before any
- * constructor ran: a sanitizer calls dlsym() while it sets itself up.
+ * real.c - the definitions that follow ours in the search order. The real dlsym() cannot be had
+ * from dlsym(), which is ours; it is read out of the loader's list of objects. That works before
+ * any constructor ran: a sanitizer calls dlsym() while it sets itself up.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -25,10 +25,10 @@ extern const struct interposed __stop_interposed[] __attribute__((visibility("hi
 /* What a look-up needs of one loaded object. */
 struct object {
 	ElfW(Addr) base;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
 	const uint32_t *gnu_hash;
-	const ElfW(Versym) *versions;
+	const ElfW(Versym) * versions;
 };
 
 /* glibc relocates these pointers in place, except in read-only dynamic sections. */
@@ -64,7 +64,8 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
-/* Not strcmp(): a sanitizer wraps it, and its wrapper asks us for dlsym() before it works itself. */
+/* Not strcmp(): a sanitizer wraps it, and its wrapper asks us for dlsym() before it works itself.
+ */
 static bool names_equal(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -78,7 +79,8 @@ static bool is_function(const struct object *object, uint32_t index, const char 
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];
 
-	return symbol->st_shndx != SHN_UNDEF && names_equal(object->strings + symbol->st_name, name);
+	return symbol->st_shndx != SHN_UNDEF &&
+	       names_equal(object->strings + symbol->st_name, name);
 }
 
 /* The default version of @name, or any where no version is the default. */

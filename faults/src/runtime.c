@@ -76,7 +76,7 @@ uint64_t runtime_now_ns(void)
 }
 
 static __attribute__((format(printf, 3, 4))) int refuse(char *text, size_t bytes,
-							 const char *format, ...)
+							const char *format, ...)
 {
 	va_list arguments;
 

@@ -40,13 +40,13 @@ int runtime_begin(const struct swapfault_config *config, char *error_text, size_
 void runtime_arm(void);
 void runtime_disarm(void);
 
-bool runtime_sim(void);		       /* the back end is sim */
+bool runtime_sim(void); /* the back end is sim */
 uint64_t runtime_seed(void);
 const struct swapfault_config *runtime_config(void); /* valid once staged */
-struct eventlog *runtime_log(void);    /* NULL without a log */
-struct schedule *runtime_schedule(void); /* count 0 without one */
-unsigned runtime_thread_number(void);  /* from 1, in order of first call */
-unsigned runtime_process_number(void); /* from 1, in order of fork */
+struct eventlog *runtime_log(void);		     /* NULL without a log */
+struct schedule *runtime_schedule(void);	     /* count 0 without one */
+unsigned runtime_thread_number(void);		     /* from 1, in order of first call */
+unsigned runtime_process_number(void);		     /* from 1, in order of fork */
 
 /* True while the preload itself runs on this thread (its own calls are not intercepted). */
 bool runtime_inside(void);
@@ -56,7 +56,8 @@ void runtime_leave(void);
 /*
  * Decide what happens to @call: counts it, asks libfiu for every kind that fires (our schedule
  * answers through libfiu's external callbacks; points switched on with fiu-run or fiu-ctrl give the
- * default kind), and returns the faults, in schedule order. Cheap when nothing is armed for the point.
+ * default kind), and returns the faults, in schedule order. Cheap when nothing is armed for the
+ * point.
  * @call->thread and @call->proc are filled in here.
  */
 void runtime_decide(struct fault_call *call, struct firing *ret_firing);
@@ -69,8 +70,10 @@ struct fault *runtime_fault_missing(void);
 
 /* Log helpers; no-ops without a log. @fault may be NULL. A fault that took effect where the
  * program can see it is logged as INJECT exactly once per firing; else MISSED with the reason. */
-void runtime_log_call(const struct fault_call *call, uint32_t number, int64_t result, bool injected);
-void runtime_log_inject(const struct fault *fault, const struct fault_call *call, uint32_t number, int64_t result);
+void runtime_log_call(const struct fault_call *call, uint32_t number, int64_t result,
+		      bool injected);
+void runtime_log_inject(const struct fault *fault, const struct fault_call *call, uint32_t number,
+			int64_t result);
 void runtime_log_missed(const struct fault *fault, uint32_t number, const char *why);
 void runtime_log_note(const char *text);
 void runtime_log_file(int fd, const char *path);

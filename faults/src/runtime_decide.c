@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_decide.c - from a call to the faults that fire on it: the schedule counts, libfiu is asked.
+ * runtime_decide.c - from a call to the faults that fire on it: the schedule counts, libfiu is
+ * asked.
  */
 #include <string.h>
 
@@ -95,8 +96,8 @@ static struct fault *find_missing(void)
 }
 
 /*
- * A missing symbol is a property of the system, not of one call: it is missing from the start of the
- * case on, before anything is armed.
+ * A missing symbol is a property of the system, not of one call: it is missing from the start of
+ * the case on, before anything is armed.
  */
 struct fault *runtime_fault_missing(void)
 {

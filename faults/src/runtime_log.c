@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_log.c - records of the event log that every file of the preload writes alike. Signal safe.
+ * runtime_log.c - records of the event log that every file of the preload writes alike. Signal
+ * safe.
  */
 #include <errno.h>
 #include <string.h>

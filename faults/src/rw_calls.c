@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rw_calls.c - the names under which programs read and write synchronously: points pread and pwrite.
+ * rw_calls.c - the names under which programs read and write synchronously: points pread and
+ * pwrite.
  */
 #include "interpose.h"
 
@@ -46,8 +47,12 @@ static ssize_t at_offset(enum point_id point, int fd, const void *buffer, size_t
 			 int64_t offset)
 {
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)buffer, .iov_len = bytes};
-	struct rw rw = {.point = point, .fd = fd, .iov = &iov, .iov_count = 1,
-			.positioned = true, .offset_bytes = offset};
+	struct rw rw = {.point = point,
+			.fd = fd,
+			.iov = &iov,
+			.iov_count = 1,
+			.positioned = true,
+			.offset_bytes = offset};
 
 	return rw_staged(&rw);
 }
@@ -62,8 +67,12 @@ static ssize_t vector_at_position(enum point_id point, int fd, const struct iove
 static ssize_t vector_at_offset(enum point_id point, int fd, const struct iovec *iov, int count,
 				int64_t offset)
 {
-	struct rw rw = {.point = point, .fd = fd, .iov = iov, .iov_count = count,
-			.positioned = true, .offset_bytes = offset};
+	struct rw rw = {.point = point,
+			.fd = fd,
+			.iov = iov,
+			.iov_count = count,
+			.positioned = true,
+			.offset_bytes = offset};
 
 	return rw_staged(&rw);
 }
@@ -72,8 +81,13 @@ static ssize_t vector_at_offset(enum point_id point, int fd, const struct iovec 
 static ssize_t vector_flagged(enum point_id point, int fd, const struct iovec *iov, int count,
 			      int64_t offset, int flags)
 {
-	struct rw rw = {.point = point, .fd = fd, .iov = iov, .iov_count = count,
-			.positioned = offset != -1, .offset_bytes = offset, .flags = flags};
+	struct rw rw = {.point = point,
+			.fd = fd,
+			.iov = iov,
+			.iov_count = count,
+			.positioned = offset != -1,
+			.offset_bytes = offset,
+			.flags = flags};
 
 	return rw_staged(&rw);
 }

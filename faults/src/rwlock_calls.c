@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rwlock_calls.c - read-write locks: who cannot have one waits in virtual time, and every unlock wakes
- * all, who then try again.
+ * rwlock_calls.c - read-write locks: who cannot have one waits in virtual time, and every unlock
+ * wakes all, who then try again.
  */
 #include <errno.h>
 #include <pthread.h>

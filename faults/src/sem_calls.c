@@ -71,7 +71,8 @@ EXPORT int sem_timedwait(sem_t *restrict sem, const struct timespec *restrict un
 	return wait_virtually(sem, simtime_deadline(until));
 }
 
-EXPORT int sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restrict until)
+EXPORT int sem_clockwait(sem_t *restrict sem, clockid_t clock,
+			 const struct timespec *restrict until)
 {
 	if (!waits_virtually(sem) || !simtime_is_valid(until))
 		return real_sem_clockwait()(sem, clock, until);

@@ -2,8 +2,8 @@
 /*
  * simclock.h - virtual time of the sim back end, and who is blocked.
  *
- * Time advances only when every thread of the process is blocked, to the earliest timed wait. When all
- * are blocked and none is timed, that is a hang: it is logged (EVENTLOG_HANG) and the process
+ * Time advances only when every thread of the process is blocked, to the earliest timed wait. When
+ * all are blocked and none is timed, that is a hang: it is logged (EVENTLOG_HANG) and the process
  * ends at once with SIMCLOCK_EXIT_HANG. The same when virtual time passes the deadline of the case.
  *
  * Threads: every thread is registered (main at begin, others at pthread_create).
@@ -25,13 +25,13 @@ uint64_t simclock_now_ns(void);
 
 /* A place to block at; caller storage, zeroed. */
 struct simclock_waiter {
-	uint32_t wake; /* futex: 0 blocked, 1 woken, 2 timed out */
+	uint32_t wake;	      /* futex: 0 blocked, 1 woken, 2 timed out */
 	uint64_t deadline_ns; /* virtual; UINT64_MAX: none */
 	struct simclock_waiter *next;
 };
 
-/* Block the calling thread until simclock_wake() or virtual @deadline_ns. 0 woken, -ETIMEDOUT, -EINTR
- * when a handler ran. */
+/* Block the calling thread until simclock_wake() or virtual @deadline_ns. 0 woken, -ETIMEDOUT,
+ * -EINTR when a handler ran. */
 int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns);
 /* Make @waiter runnable: it counts as running from this very call on. */
 void simclock_wake(struct simclock_waiter *waiter);

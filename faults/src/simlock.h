@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simlock.h - a lock of the preload's own: held for a few instructions with every signal blocked, so
- * that it may be taken in signal handlers and never meets a mutex that is itself interposed.
+ * simlock.h - a lock of the preload's own: held for a few instructions with every signal blocked,
+ * so that it may be taken in signal handlers and never meets a mutex that is itself interposed.
  *
  * Threads: any.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simqueue.c - queues of threads by address. One lock guards all queues; the clock's is taken inside.
+ * simqueue.c - queues of threads by address. One lock guards all queues; the clock's is taken
+ * inside.
  */
 #include "simqueue.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simqueue.h - who waits for what in sim: first-in first-out queues of threads, keyed by the address
- * of the condition variable, semaphore, mutex or thread that they wait for.
+ * simqueue.h - who waits for what in sim: first-in first-out queues of threads, keyed by the
+ * address of the condition variable, semaphore, mutex or thread that they wait for.
  *
  * Threads: any; safe in signal handlers.
  */

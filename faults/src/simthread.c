@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * simthread.c - who is counted by virtual time, from creation to end. A thread ends where the
- * destructors of its thread-specific data run the last time: whatever it does before that may block.
+ * destructors of its thread-specific data run the last time: whatever it does before that may
+ * block.
  */
 #include "simthread.h"
 

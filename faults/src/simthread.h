@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * simthread.h - the threads that virtual time counts: the one that began the case and all that were
- * created through pthread_create() since. Others (helpers of libfiu or of the preload, threads older
- * than the case) wait in real time, and nobody waits for them.
+ * created through pthread_create() since. Others (helpers of libfiu or of the preload, threads
+ * older than the case) wait in real time, and nobody waits for them.
  *
  * Threads: any.
  */

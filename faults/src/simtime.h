@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simtime.h - the clocks of the program in terms of virtual time. The calendar starts at a fixed date:
- * a case must not depend on the day it runs.
+ * simtime.h - the clocks of the program in terms of virtual time. The calendar starts at a fixed
+ * date: a case must not depend on the day it runs.
  *
  * Threads: any.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * size_calls.c - points ftruncate, fallocate and fsync: how large a file is, and when it is durable.
+ * size_calls.c - points ftruncate, fallocate and fsync: how large a file is, and when it is
+ * durable.
  */
 #include "interpose.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * start.c - what the preload does before main: resolve the real calls, and begin a case for a
- * program that does not know of us, from the environment. What cannot be begun ends the program with
- * 127: it must not run unarmed by mistake.
+ * program that does not know of us, from the environment. What cannot be begun ends the program
+ * with 127: it must not run unarmed by mistake.
  *
  *   SWAPFAULT_SCHEDULE  text, or @FILE            SWAPFAULT_LOG       file, made if missing
  *   SWAPFAULT_BACKEND   kernel | sim              SWAPFAULT_SEED      number
@@ -211,13 +211,12 @@ static void begin(void)
 		.size_bytes = sizeof(config),
 		.schedule = find_schedule(),
 		.backend = choice_of(VARIABLE_BACKEND, backends) ? SWAPFAULT_BACKEND_SIM
-								  : SWAPFAULT_BACKEND_KERNEL,
+								 : SWAPFAULT_BACKEND_KERNEL,
 		.seed = number_of(VARIABLE_SEED, UINT64_MAX),
 		.log_fd = open_log(),
 		.work_dir = find_work_dir(),
 		.sector_bytes = (unsigned)number_of(VARIABLE_SECTOR_BYTES, UINT32_MAX),
-		.memory_align_bytes =
-			(unsigned)number_of(VARIABLE_MEMORY_ALIGN_BYTES, UINT32_MAX),
+		.memory_align_bytes = (unsigned)number_of(VARIABLE_MEMORY_ALIGN_BYTES, UINT32_MAX),
 		.deadline_ns = number_of(VARIABLE_DEADLINE_NS, UINT64_MAX),
 	};
 	bool arm_at_open = choice_of(VARIABLE_ARM, arms);

@@ -28,7 +28,8 @@ int __fxstatat64(int version, int dirfd, const char *path, struct stat64 *ret_st
 
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "one layout for both names");
 
-/* Straight to the kernel, whatever names libc has: its layout is the program's on 64-bit machines. */
+/* Straight to the kernel, whatever names libc has: its layout is the program's on 64-bit machines.
+ */
 static int finish(long result)
 {
 	if (result == 0)

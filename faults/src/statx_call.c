@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * statx_call.c - statx() is the point `fstat`, too, and the one call that tells how direct I/O must be
- * aligned: in sim it tells of the modelled device, and under `nodio` of none.
+ * statx_call.c - statx() is the point `fstat`, too, and the one call that tells how direct I/O must
+ * be aligned: in sim it tells of the modelled device, and under `nodio` of none.
  */
 #include "interpose.h"
 
@@ -14,7 +14,8 @@
 
 #if defined(STATX_BASIC_STATS)
 
-/* Linux 6.1 put these into a struct statx that always was 256 bytes; older headers lack the names. */
+/* Linux 6.1 put these into a struct statx that always was 256 bytes; older headers lack the names.
+ */
 #define WANT_DIOALIGN 0x2000u
 #define DIO_MEM_ALIGN_AT 152
 #define DIO_OFFSET_ALIGN_AT 156

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uring.c - an io_uring is outside of our reach: whoever reads the log must know that the program had
- * one. Setting one up through syscall() is seen at once; liburing brings its own system calls, and is
- * found by the descriptor that it keeps until exit.
+ * uring.c - an io_uring is outside of our reach: whoever reads the log must know that the program
+ * had one. Setting one up through syscall() is seen at once; liburing brings its own system calls,
+ * and is found by the descriptor that it keeps until exit.
  */
 #include "uring.h"
 
@@ -57,8 +57,8 @@ static __attribute__((destructor)) void look_for_uring(void)
 
 	if (!runtime_staged() || !runtime_log())
 		return;
-	directory = raw_call(SYS_openat, AT_FDCWD, "/proc/self/fd",
-			     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory =
+		raw_call(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return;
 	while ((bytes = raw_call(SYS_getdents64, directory, entries, sizeof(entries))) > 0)

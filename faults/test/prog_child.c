@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (strcmp(argv[1], "fork") == 0)
-		return run_children(argc > 2 ? atoi(argv[2]) : 1);
+		return run_children(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1);
 	if (strcmp(argv[1], "loop") == 0)
 		return loop();
 	read_and_say("parent");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observed.h - a made-up case for tests of oracles and verdicts: two tensors out and in, everything as
- * it should be; a test spoils one thing and asks.
+ * observed.h - a made-up case for tests of oracles and verdicts: two tensors out and in, everything
+ * as it should be; a test spoils one thing and asks.
  *
  * Threads: one thread.
  */

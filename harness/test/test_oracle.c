@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_oracle.c - each oracle is content with a case that went well, and finds the one thing that is
- * spoilt in it.
+ * test_oracle.c - each oracle is content with a case that went well, and finds the one thing that
+ * is spoilt in it.
  */
 #undef NDEBUG
 #include <errno.h>
@@ -50,9 +50,12 @@ static void wrong_bytes_are_told_with_tensor_and_range(void **state)
 {
 	struct observed *it = *state;
 
-	it->outcome.data[0] = (struct outcome_remark){
-		.step = 1, .tensor = 1, .begin = 512, .end = 1024, .bad = 512,
-		.text = "hold generation 1: lost write"};
+	it->outcome.data[0] = (struct outcome_remark){.step = 1,
+						      .tensor = 1,
+						      .begin = 512,
+						      .end = 1024,
+						      .bad = 512,
+						      .text = "hold generation 1: lost write"};
 	it->outcome.data_count = 1;
 	oracle_data(&it->seen, &it->result);
 	assert_found(it, "data", CLASS_CORRUPTION);
