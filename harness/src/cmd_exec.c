@@ -212,7 +212,7 @@ static void note_waits(const struct eventlog_header *header, struct case_result 
 
 static int exit_status(const struct exec_end *end, enum verdict verdict)
 {
-	if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGINT)
+	if (end->interrupted)
 		return CLI_EXIT_INTERRUPTED;
 	if (verdict == VERDICT_PASS)
 		return CLI_EXIT_PASSED;

@@ -21,7 +21,7 @@ struct child {
 	pid_t pid;
 	bool own_group;
 	uint64_t begin_ns, deadline_ns; /* deadline 0: none */
-	bool overdue;
+	bool overdue, interrupted;
 };
 
 static uint64_t now_ns(void)
@@ -95,9 +95,12 @@ static void end_overdue(struct child *child)
 }
 
 /* Ctrl-C reaches the program by itself unless it has a group of its own. */
-static void pass_on(const struct child *child, int signal)
+static void pass_on(struct child *child, int signal)
 {
-	if (child->own_group && signal != SIGCHLD)
+	if (signal == SIGCHLD)
+		return;
+	child->interrupted = true;
+	if (child->own_group)
 		kill(-child->pid, signal);
 	else if (signal == SIGTERM || signal == SIGHUP)
 		kill(child->pid, signal);
@@ -148,6 +151,7 @@ int exec_run(const struct exec_options *options, int log_fd, struct eventlog *lo
 	if (result == 0) {
 		ret_end->status = wait_for_end(&child, &signals, eventlog_header(log));
 		ret_end->overdue = child.overdue;
+		ret_end->interrupted = child.interrupted;
 		ret_end->duration_ns = now_ns() - child.begin_ns;
 	} else {
 		diag_set(diag, options->argv[0], 0, 0, "%s", strerror(-result));

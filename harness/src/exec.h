@@ -30,8 +30,9 @@ struct exec_options {
 
 /* How it ended. */
 struct exec_end {
-	int status;   /* as waitpid says */
-	bool overdue; /* we killed it when its time was up */
+	int status;	  /* as waitpid says */
+	bool overdue;	  /* we killed it when its time was up */
+	bool interrupted; /* we were told to end, and passed that on */
 	uint64_t duration_ns;
 };
 

@@ -68,7 +68,9 @@ static bool judge_end(const struct exec_options *options, const struct exec_end 
 {
 	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
 
-	if (end->overdue)
+	if (end->interrupted)
+		decide(result, VERDICT_BROKEN, CLASS_NONE, "interrupted");
+	else if (end->overdue)
 		decide(result, VERDICT_FAIL, CLASS_HANG, "the program did not end in time");
 	else if (code < 0)
 		decide(result, VERDICT_FAIL, CLASS_CRASH,
