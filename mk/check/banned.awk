@@ -39,15 +39,15 @@ function code_of(line,    begin, end) {
 	return line
 }
 
-function c_calls(line,    call) {
-	line = code_of(line)
+function c_calls(line,    call, whole) {
+	line = whole = code_of(line)
 	while (match(line, /[A-Za-z_][A-Za-z_0-9]*[ \t]*\(/)) {
 		call = substr(line, RSTART, RLENGTH)
 		line = substr(line, RSTART + RLENGTH)
 		sub(/[ \t]*\(/, "", call)
 		if (call in banned)
 			print FILENAME, call
-		else if (call == "time" && line ~ /^(NULL|0)\)/)
+		else if (call == "time" && line ~ /^(NULL|0)\)/ && whole ~ /rand|seed/)
 			print FILENAME, "time(NULL)"
 	}
 }
@@ -61,14 +61,14 @@ FNR == 1 {
 
 FNR <= 3 && /SPDX-License-Identifier: MIT/ { spdx = 1 }
 
-FILENAME !~ /\.def$/ && width($0) > 100 {
+FILENAME ~ /(\.[ch]|^configure|^mk\/.*)$/ && width($0) > 100 {
 	print "! " FILENAME ":" FNR ": longer than 100 columns"
 }
 
 FILENAME ~ /\.[ch]$/ { c_calls($0); next }
 
 # A script may nap between two looks at what it waits for, but not hope that a second is enough.
-FILENAME !~ /\.def$/ && /^([^#]*[^#A-Za-z_-])?sleep +[1-9]/ { print FILENAME, "sleep" }
+FILENAME !~ /\.def$/ && /^([^#]*(;|&&|\|\||do|then))?[ \t]*sleep +[1-9]/ { print FILENAME, "sleep" }
 
 END {
 	if (!spdx)

@@ -57,7 +57,8 @@ awk -F ' *[|] *' -v OFS=' | ' '
 	END {
 		for (row in names)
 			if (!(row in seen)) {
-				print names[row] ": contract row " row " does not exist" >"/dev/stderr"
+				print names[row] ": contract row " row " does not exist" \
+					>"/dev/stderr"
 				bad = 1
 			}
 		exit bad

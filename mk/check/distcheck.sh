@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# distcheck.sh ARCHIVE NAME - does the source archive build, pass its tests, install, serve a program
-# of a user who knows pkg-config only, and uninstall without a trace?
+# distcheck.sh ARCHIVE NAME - does the source archive build, pass its tests, install, serve a
+# program of a user who knows pkg-config only, and uninstall without a trace?
 set -eu
 
 archive=$(realpath "$1")

@@ -50,8 +50,8 @@ scenarios() {
 	done
 }
 
-groups=$(find scenarios -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs -exec basename {} \; |
-	sort)
+groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs |
+	sed 's|^\./||' | sort)
 
 for suite in "$@"; do
 	# shellcheck disable=SC2086 # lists of groups
@@ -90,9 +90,9 @@ for suite in "$@"; do
 	fuzz)
 		for source in core/test/fuzz_*.c faults/test/fuzz_*.c harness/test/fuzz_*.c; do
 			[ -e "$source" ] || continue
-			module=$(basename "$source" .c)
-			echo "fuzz/${module#fuzz_}" \
-				"$(using "$build" "mk/check/fuzz.sh $build/fuzz/fuzz/$module ${source%%/*}")"
+			name=$(basename "$source" .c)
+			run="mk/check/fuzz.sh $build/fuzz/fuzz/$name ${source%%/*}"
+			echo "fuzz/${name#fuzz_} $(using "$build" "$run")"
 		done
 		;;
 	*)
