@@ -9,12 +9,10 @@ BEGIN {
 		banned[words[i]] = 1
 }
 
-# Columns with tabs of eight.
-function width(line,    parts, count, i, columns) {
-	count = split(line, parts, "\t")
-	for (i = 1; i < count; i++)
-		columns += length(parts[i]) + 8 - (columns + length(parts[i])) % 8
-	return columns + length(parts[count])
+# Columns; tabs at the beginning are eight wide.
+function width(line) {
+	match(line, /^\t*/)
+	return 8 * RLENGTH + length(line) - RLENGTH
 }
 
 # Without strings and comments, which are no calls.
