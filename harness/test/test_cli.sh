@@ -91,6 +91,7 @@ expect 2 'work' run --work-dir /nowhere scenarios/group
 expect 0 '^2 scenarios, 6 cases$' list
 expect 0 '^group/good\[workers=1\]@host$' list --cases --target host
 expect 0 'io_event (aio)' points io_event
+# shellcheck disable=SC2016 # backquotes of Markdown
 expect 0 '^| `io_submit` | `accept:COUNT` | transparent | C9 ' points --markdown
 expect 0 '"effect": "fails-all"' points --json io_setup
 
