@@ -30,9 +30,9 @@ void pattern_poison(void *memory, size_t bytes);
 struct pattern_finding {
 	uint64_t begin, end; /* byte range in the tensor, end exclusive: first run of bad cells */
 	uint64_t bad_bytes;  /* of the whole range checked */
-	char story[160];     /* "hold generation 1: lost write", "were never written (poison)",
-			      * "hold tensor exp_avg at 4096: misdirected", "hold zeros", "one bit of
-			      * byte 77 flipped" */
+	/* "hold generation 1: lost write", "were never written (poison)", "hold zeros",
+	 * "hold tensor exp_avg at 4096: misdirected", "one bit of byte 77 flipped" */
+	char story[160];
 };
 /* Compare. 0 equal, 1 different with @ret_finding filled. @names: tensor names, NULL allowed. */
 int pattern_check(const struct pattern *pattern, uint64_t offset, const void *memory, size_t bytes,
