@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BUCKETS 64
 
@@ -171,10 +170,23 @@ void swapioi_range_before_fork(void)
 	pthread_mutex_lock(&table_lock);
 }
 
-/* What the parent's blocks hold means nothing in a child: it starts with an empty table. */
+/*
+ * What the parent's blocks hold means nothing in a child: it starts with an empty table. Handles
+ * that it inherited never look at their files again.
+ */
+static void empty_table(void)
+{
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		struct list *link;
+
+		while (buckets[i].next && (link = list_pop(&buckets[i])))
+			free(list_entry(link, struct inode, link));
+	}
+}
+
 void swapioi_range_after_fork(bool child)
 {
 	if (child)
-		memset(buckets, 0, sizeof(buckets));
+		empty_table();
 	pthread_mutex_unlock(&table_lock);
 }
