@@ -152,10 +152,17 @@ dlvsym_function *real_dlvsym(void)
 	return (dlvsym_function *)find_once(&found, "dlvsym");
 }
 
-/* Not a tail call: RTLD_NEXT means the object that the return address lies in. */
+/*
+ * The loader is asked last: a look-up that fails there gives memory back with free(), which is ours
+ * and may just be what is looked for (under a sanitizer it is). Not a tail call: RTLD_NEXT means
+ * the object that the return address lies in.
+ */
 void *real_resolve(struct real_slot *slot)
 {
-	void *found = real_dlsym()(RTLD_NEXT, slot->name);
+	void *found = find_after_us(slot->name);
+
+	if (!found)
+		found = real_dlsym()(RTLD_NEXT, slot->name);
 
 	if (!found)
 		found = slot->fallback;
