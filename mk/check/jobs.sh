@@ -74,7 +74,7 @@ for suite in "$@"; do
 		;;
 	memcheck)
 		units memcheck "$build" "$MEMCHECK" core faults harness
-		scenarios memcheck "$build" sim '--under memcheck' $groups
+		scenarios memcheck "$build" sim '--under memcheck --case workers=0' partial
 		;;
 	helgrind)
 		units helgrind "$build" "$HELGRIND" core
