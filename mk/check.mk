@@ -15,7 +15,7 @@ run_suites = $(Q)mk/check/jobs.sh '$(O)' $(1) | mk/check/runner.sh '$(O)/check' 
 variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
 
 build-asan:
-	$(call variant,$(ASAN_O),address$(comma)undefined,all tests)
+	$(call variant,$(ASAN_O),address$(comma)undefined,all tests-unit)
 
 # Behaviour must not depend on NDEBUG (contract row C22).
 build-ndebug:

@@ -54,6 +54,7 @@ $(BENCHES): $(O)/bench/%: $(O)/obj/bench/%.o $(CORE_SO)
 	$(call say,LD,$@)
 	$(Q)$(link) -o $@ $< -L$(O)/lib -lswapio '-Wl,-rpath,$$ORIGIN/../lib' -laio -lpthread -ldl
 
-tests: $(UNIT_TESTS) $(VICTIMS) $(PLUGINS) $(BENCHES) ## every test and bench program
+tests: tests-unit $(VICTIMS) $(PLUGINS) $(BENCHES) ## every test and bench program
+tests-unit: $(UNIT_TESTS)
 tests-core: $(filter $(O)/test/core/%,$(UNIT_TESTS))
-.PHONY: tests tests-core bench
+.PHONY: tests tests-unit tests-core bench
