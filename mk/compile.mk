@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # compile.mk - flags and the rules that turn C into objects. Each part adds its own include paths.
 
+comma := ,
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-8s%s\n' '$(1)' '$(2)')
 
