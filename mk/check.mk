@@ -10,6 +10,7 @@ export ASAN_OPTIONS ?= verify_asan_link_order=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export T
 
+run_suites = $(Q)mk/check/jobs.sh '$(O)' $(1) | mk/check/runner.sh '$(O)/check' $(JOBS)
 variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
 
 build-asan:
