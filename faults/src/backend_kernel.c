@@ -103,9 +103,16 @@ static long enter(struct stage_wait *wait, struct kernel_wait *real)
 	return count;
 }
 
+/* Until armed nothing is kept back, and nobody need be woken but by the kernel's own events. */
+static long enough(const struct stage_wait *wait, long need)
+{
+	return runtime_armed() || wait->ctx->pumped ? 1 : need;
+}
+
 static long kernel_block(struct stage_wait *wait, long need)
 {
-	struct kernel_wait real = {.min = need, .call = wait->call, .mask = wait->mask};
+	struct kernel_wait real = {
+		.min = enough(wait, need), .call = wait->call, .mask = wait->mask};
 	uint64_t now = wait->deadline_ns == STAGE_FOREVER ? 0 : runtime_now_ns();
 	long count;
 

@@ -141,11 +141,20 @@ static void place_leave(struct stage_ctx *ctx, struct sim_place *place)
 	ctx->blocked--;
 }
 
-/* Sleep until the next completion is due, @deadline_ns, or a kick; what is due is carried out. */
-static int sleep_here(struct stage_ctx *ctx, uint64_t deadline_ns, uint64_t mask)
+/* When the @need-th completion from now is due, or the last if there are fewer. */
+static uint64_t due_of(const struct stage_ctx *ctx, long need, uint64_t deadline_ns)
 {
-	const struct stage_req *next = ctx->scheduled.first;
-	uint64_t due_ns = next && next->due_ns < deadline_ns ? next->due_ns : deadline_ns;
+	const struct stage_req *req = ctx->scheduled.first;
+
+	while (req && req->next && --need > 0)
+		req = req->next;
+	return req && req->due_ns < deadline_ns ? req->due_ns : deadline_ns;
+}
+
+/* Sleep until @need completions are due, @deadline_ns, or a kick; what is due is carried out. */
+static int sleep_here(struct stage_ctx *ctx, uint64_t deadline_ns, uint64_t mask, long need)
+{
+	uint64_t due_ns = due_of(ctx, need, deadline_ns);
 	struct sim_place place;
 	int ended;
 
@@ -164,17 +173,16 @@ static long sim_block(struct stage_wait *wait, long need)
 {
 	int ended;
 
-	(void)need;
 	if (simclock_now_ns() >= wait->deadline_ns)
 		return -ETIMEDOUT;
-	ended = sleep_here(wait->ctx, wait->deadline_ns, wait->mask);
+	ended = sleep_here(wait->ctx, wait->deadline_ns, wait->mask, need);
 	return ended == -EINTR ? -EINTR : 0;
 }
 
 /* A program that only looks must see time pass, or it would look for ever. */
 static void sim_look(struct stage_ctx *ctx)
 {
-	sleep_here(ctx, simclock_now_ns() + LOOK_NS, UINT64_MAX);
+	sleep_here(ctx, simclock_now_ns() + LOOK_NS, UINT64_MAX, 1);
 }
 
 static void sim_reap(struct stage_ctx *ctx)
@@ -190,7 +198,7 @@ static int sim_make_ready(struct stage_wait *wait, uint64_t events)
 	while (stage_available(ctx) < events) {
 		if (!ctx->inflight)
 			return -ENOENT;
-		sleep_here(ctx, UINT64_MAX, UINT64_MAX);
+		sleep_here(ctx, UINT64_MAX, UINT64_MAX, 1);
 	}
 	return 0;
 }

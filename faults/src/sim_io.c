@@ -5,8 +5,8 @@
 #include "sim_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 
 #include "rawcall.h"
 
@@ -14,17 +14,13 @@
 
 int sim_io_check(const struct stage_req *req)
 {
-	struct stat status;
-
 	if (!stage_req_transfers(req))
 		return 0;
 	if ((uint32_t)req->real.aio_rw_flags & ~(uint32_t)RWF_KNOWN)
 		return -EOPNOTSUPP;
 	if (req->real.aio_offset < 0)
 		return -EINVAL;
-	if (raw_call(SYS_fstat, req->real.aio_fildes, &status) == 0 && S_ISDIR(status.st_mode))
-		return -EINVAL;
-	return 0;
+	return req->fd_flags & O_DIRECTORY ? -EINVAL : 0;
 }
 
 /* What the kernel moves: the faults' version of the request. */

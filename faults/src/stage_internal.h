@@ -59,10 +59,11 @@ struct stage_req {
 	uint8_t told;  /* bit i: faults[i] was logged as taken or missed */
 	uint8_t taken; /* bit i: as taken */
 	struct fault *faults[FIRING_MAX];
-	int fd;	     /* the program's number */
-	int kept_fd; /* sim: a duplicate until the I/O is done, or -1 */
-	bool direct; /* sim: opened with O_DIRECT, as the program believes */
-	int resfd;   /* the program's eventfd, or -1 */
+	int fd;	      /* the program's number */
+	int kept_fd;  /* sim: a duplicate until the I/O is done, or -1 */
+	int fd_flags; /* F_GETFL */
+	bool direct;  /* sim: opened with O_DIRECT, as the program believes */
+	int resfd;    /* the program's eventfd, or -1 */
 	/* the transfer as the program asked for it */
 	uint16_t opcode;
 	uint64_t offset_bytes, length_bytes;

@@ -30,17 +30,21 @@ static bool word_writable(uintptr_t address)
 	return raw_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, address, KERNEL_SIGSET_BYTES) != -EFAULT;
 }
 
+/* The last word of every page and of the whole: at least one of each page that is touched. */
 static bool probe(uintptr_t start, size_t bytes, bool (*word)(uintptr_t))
 {
-	uintptr_t end = start + bytes, at;
+	uintptr_t end = start + bytes, at = start;
 
 	if (!bytes)
 		return true;
 	if (bytes < sizeof(uint64_t) || end < start)
 		return false;
-	for (at = start; at < end - sizeof(uint64_t); at = (at | (PROBE_PAGE - 1)) + 1)
-		if (at <= end - sizeof(uint64_t) && !word(at))
+	for (; (at | (PROBE_PAGE - 1)) < end - 1; at = (at | (PROBE_PAGE - 1)) + 1) {
+		uintptr_t last = (at | (PROBE_PAGE - 1)) + 1 - sizeof(uint64_t);
+
+		if (!word(last < start ? start : last))
 			return false;
+	}
 	return word(end - sizeof(uint64_t));
 }
 

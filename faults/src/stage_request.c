@@ -88,7 +88,7 @@ static int other_check(const struct iocb *iocb)
 	return -EINVAL;
 }
 
-static int iocb_check(const struct iocb *iocb)
+static int iocb_check(const struct iocb *iocb, long *ret_fd_flags)
 {
 	enum fault_op op = opcode_op(iocb->aio_lio_opcode);
 	long fd_flags;
@@ -99,6 +99,7 @@ static int iocb_check(const struct iocb *iocb)
 	fd_flags = raw_call(SYS_fcntl, iocb->aio_fildes, F_GETFL);
 	if (fd_flags < 0)
 		return -EBADF;
+	*ret_fd_flags = fd_flags;
 	if (iocb->aio_flags & IOCB_FLAG_RESFD) {
 		err = eventfd_check((int)iocb->aio_resfd);
 		if (err)
@@ -157,7 +158,8 @@ static int transfer_init(struct stage_req *req, const struct iocb *iocb)
  */
 int stage_req_init(struct stage_req *req, const struct iocb *iocb, struct iocb *obj)
 {
-	int err = iocb_check(iocb);
+	long fd_flags = 0;
+	int err = iocb_check(iocb, &fd_flags);
 
 	memset(req, 0, sizeof(*req));
 	req->kept_fd = -1;
@@ -170,6 +172,7 @@ int stage_req_init(struct stage_req *req, const struct iocb *iocb, struct iocb *
 	req->obj = obj;
 	req->data = iocb->aio_data;
 	req->fd = (int)iocb->aio_fildes;
+	req->fd_flags = (int)fd_flags;
 	req->opcode = iocb->aio_lio_opcode;
 	req->op = (uint8_t)opcode_op(req->opcode);
 	req->copies = 1;

@@ -11,6 +11,8 @@
 #include "files.h"
 #include "stage.h"
 
+#define PAGE_LEAST 4096u
+
 struct batch {
 	struct stage_req *reqs[STAGE_BATCH];
 	long count;
@@ -59,12 +61,21 @@ static void number_request(struct stage_ctx *ctx, struct stage_req *req)
 		stage_stale_remember(req);
 }
 
-/* The kernel writes the key, and so learns whether it may. */
-static long iocb_fetch(struct iocb **slot, struct iocb **ret_obj, struct iocb *ret_copy)
+/* The list is asked for once a page; @at is the place of @slot in this batch. */
+static bool slot_readable(struct iocb **slot, long at)
+{
+	uintptr_t place = (uintptr_t)slot % PAGE_LEAST;
+
+	if (at && place >= sizeof(*slot) && place <= PAGE_LEAST - sizeof(*slot))
+		return true; /* the one before it is in the same page */
+	return memory_readable(slot, sizeof(*slot));
+}
+
+static long iocb_fetch(struct iocb **slot, long at, struct iocb **ret_obj, struct iocb *ret_copy)
 {
 	struct iocb *obj;
 
-	if (!memory_readable(slot, sizeof(*slot)))
+	if (!slot_readable(slot, at))
 		return -EFAULT;
 	obj = *slot;
 	if (!memory_readable(obj, sizeof(*obj)))
@@ -82,11 +93,12 @@ static struct stage_req *request_take(struct stage_ctx *ctx)
 	return stage_req_take(ctx);
 }
 
-static long request_make(struct stage_ctx *ctx, struct iocb **slot, struct stage_req **ret_req)
+static long request_make(struct stage_ctx *ctx, struct iocb **slot, long at,
+			 struct stage_req **ret_req)
 {
 	struct stage_req *req;
 	struct iocb copy, *obj;
-	long err = iocb_fetch(slot, &obj, &copy);
+	long err = iocb_fetch(slot, at, &obj, &copy);
 
 	if (err)
 		return err;
@@ -115,7 +127,7 @@ static void batch_fill(struct stage_ctx *ctx, struct batch *batch, struct iocb *
 	while (batch->count < nr && batch->count < STAGE_BATCH && !batch->error) {
 		struct stage_req **slot = &batch->reqs[batch->count];
 
-		batch->error = request_make(ctx, iocbs + batch->count, slot);
+		batch->error = request_make(ctx, iocbs + batch->count, batch->count, slot);
 		if (!batch->error) {
 			number_request(ctx, *slot);
 			batch->count++;

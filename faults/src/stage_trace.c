@@ -3,7 +3,7 @@
  * stage_trace.c - the records of requests in the event log: accepted, done, delivered; and of each
  * fault of a request, exactly once, whether it took effect or why not.
  */
-#include "rawcall.h"
+#include "case.h"
 #include "stage_internal.h"
 
 /* One of the AIO calls as conditions see it. @ctx: NULL for none. */
@@ -60,7 +60,7 @@ void stage_trace(enum eventlog_type type, const struct stage_ctx *ctx, const str
 		return;
 	record = request_record(ctx, req);
 	record.time_ns = runtime_now_ns();
-	record.pid = (uint32_t)raw_call(SYS_getpid);
+	record.pid = (uint32_t)runtime_case.pid;
 	record.tid = runtime_thread_number();
 	record.type = (uint8_t)type;
 	record.flags = injected ? EVENTLOG_INJECTED : 0;

@@ -58,11 +58,9 @@ static bool take_enough(struct stage_wait *wait, long *ret_error)
 	return got < 0 || wait->got >= wait->min || wait->poll;
 }
 
-/* Until armed nothing is kept back and nobody need be woken but by the kernel's own events. */
 static long block(struct stage_wait *wait)
 {
-	return backend()->block(wait,
-				runtime_armed() || wait->ctx->pumped ? 1 : wait->min - wait->got);
+	return backend()->block(wait, wait->min - wait->got);
 }
 
 static long wait_locked(struct stage_wait *wait)
