@@ -26,7 +26,8 @@ victim() {
 	shift 2
 	rm -f "$LOG"
 	timeout -k 1 "${PATIENCE:-60}" env LD_PRELOAD="$PRELOAD" SWAPFAULT_LOG="$LOG" \
-		SWAPFAULT_WORK_DIR="$WORK" SWAPFAULT_BACKEND="$backend" SWAPFAULT_SCHEDULE="$schedule" \
+		SWAPFAULT_WORK_DIR="$WORK" SWAPFAULT_BACKEND="$backend" \
+		SWAPFAULT_SCHEDULE="$schedule" \
 		SWAPFAULT_SEED="${SEED:-1}" SWAPFAULT_PUMP="${PUMP:-0}" "$@" > "$OUT" 2>&1
 }
 
