@@ -143,4 +143,4 @@ cmp -s keys.mdoc page.mdoc ||
 	fail "swaptorture-scenario.5 has old keys: see 'swaptorture schema --mdoc'"
 
 [ "$failures" -eq 0 ] || echo "$failures failures"
-[ "$failures" -eq 0 ]
+[ "$failures" -eq 0 ] && rm -rf "${TMPDIR:?}"/*

@@ -140,4 +140,4 @@ while lives "$(cat pid)" && [ $tries -lt 1000 ]; do tries=$((tries + 1)); done
 lives "$(cat pid)" && fail 'a child of an interrupted program lives on'
 
 [ "$failures" -eq 0 ] || echo "$failures failures"
-[ "$failures" -eq 0 ]
+[ "$failures" -eq 0 ] && rm -rf "${TMPDIR:?}"/*

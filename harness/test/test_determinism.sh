@@ -54,4 +54,4 @@ echo "workers 2, 20 runs: $verdicts"
 	echo "FAIL: the event log differs between runs"
 	exit 1
 }
-[ -n "$hashes" ] && [ "$verdicts" = pass ]
+[ -n "$hashes" ] && [ "$verdicts" = pass ] && rm -rf "${TMPDIR:?}"/*

@@ -65,5 +65,5 @@ for target in sim host; do
 		fail "reproduced otherwise: $(field reason "$again")"
 done
 
-[ "$failed" -eq 0 ] && echo "$checked meta cases came out as they must"
+[ "$failed" -eq 0 ] && rm -rf "${TMPDIR:?}"/* && echo "$checked meta cases came out as they must"
 exit "$failed"

@@ -133,5 +133,5 @@ wait "$run" || status=$?
 [ "$(grep -c '"verdict":"pass"' "$TMPDIR/log")" -eq 5 ] || fail "the other five did not pass"
 grep -q 'fork server died' "$TMPDIR/log" || fail "nobody said that the fork server died"
 
-[ "$failed" -eq 0 ] && echo "runs end as they must"
+[ "$failed" -eq 0 ] && rm -rf "${TMPDIR:?}"/* && echo "runs end as they must"
 exit "$failed"
