@@ -94,6 +94,9 @@ int schedule_print(const struct schedule *schedule, char *text, size_t text_byte
  * general is not; lie:-N must be detected, and so on): refines kind_info()->effect. */
 enum effect fault_effect(const struct fault *fault);
 
+/* Does it end the process as a loss of power would? */
+bool fault_crashes(const struct fault *fault);
+
 /* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
 struct fault_call {
 	enum point_id point;

@@ -119,3 +119,19 @@ enum effect fault_effect(const struct fault *fault)
 	}
 	return kind_info(fault->kind)->effect;
 }
+
+bool fault_crashes(const struct fault *fault)
+{
+	switch ((unsigned)fault->kind) {
+	case KIND_io_submit_crash:
+	case KIND_io_event_crash:
+	case KIND_open_crash:
+	case KIND_pwrite_crash:
+	case KIND_ftruncate_crash:
+	case KIND_fsync_crash:
+	case KIND_rename_crash:
+	case KIND_unlink_crash:
+		return true;
+	}
+	return false;
+}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "durable.h"
 #include "files.h"
 #include "sim_io.h"
 #include "simclock.h"
@@ -80,10 +81,39 @@ static void kick(struct stage_ctx *ctx)
 		simclock_wake(&place->waiter);
 }
 
+/* Nothing returns from a crash; from one that could not be, the request goes on being in flight. */
+static void crash_at(struct stage_ctx *ctx, struct stage_req *req, unsigned index)
+{
+	struct fault_call call = stage_call(POINT_io_event, ctx);
+
+	call.op = (enum fault_op)req->op;
+	call.fd = req->fd;
+	call.offset = req->offset_bytes;
+	call.length = req->length_bytes;
+	req->told |= (uint8_t)(1u << index);
+	stage_list_push(&ctx->scheduled, req);
+	stage_unlock(ctx);
+	durable_crash(req->faults[index], &call, req->number);
+	stage_lock(ctx);
+}
+
+static bool crash_if_told(struct stage_ctx *ctx, struct stage_req *req)
+{
+	for (unsigned i = 0; i < req->fault_count; i++)
+		if (fault_crashes(req->faults[i]) && !stage_trace_told(req, i)) {
+			crash_at(ctx, req, i);
+			return true;
+		}
+	return false;
+}
+
 static void carry_out(struct stage_ctx *ctx, struct stage_req *req)
 {
-	int64_t result = sim_io(req);
+	int64_t result;
 
+	if (crash_if_told(ctx, req))
+		return;
+	result = sim_io(req);
 	if (result == SIM_IO_LATER) {
 		schedule_request(ctx, req, POLL_AGAIN_NS);
 		return;

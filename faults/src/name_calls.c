@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "durable.h"
 #include "posix_call.h"
 
 #if !__GLIBC_PREREQ(2, 28)
@@ -30,72 +31,90 @@ static bool rename_is_ours(struct path_call *call, int from_dir, const char *fro
 	       posix_call_on_path(call, POINT_rename, from_dir, from);
 }
 
+/* The call itself, and what it leaves to be lost in a crash. */
+static int name_ended(struct path_call *call, struct durable_step *step, int result)
+{
+	durable_end(step, result == 0);
+	return (int)posix_call_end(&call->posix, result);
+}
+
 EXPORT int rename(const char *from, const char *to)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!rename_is_ours(&call, AT_FDCWD, from, AT_FDCWD, to))
 		return real_rename()(from, to);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, real_rename()(from, to));
+	durable_rename_begin(&step, AT_FDCWD, from, AT_FDCWD, to, 0);
+	return name_ended(&call, &step, real_rename()(from, to));
 }
 
 EXPORT int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!rename_is_ours(&call, from_dir, from, to_dir, to))
 		return real_renameat()(from_dir, from, to_dir, to);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, real_renameat()(from_dir, from, to_dir, to));
+	durable_rename_begin(&step, from_dir, from, to_dir, to, 0);
+	return name_ended(&call, &step, real_renameat()(from_dir, from, to_dir, to));
 }
 
 EXPORT int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!rename_is_ours(&call, from_dir, from, to_dir, to))
 		return real_renameat2()(from_dir, from, to_dir, to, flags);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix,
-				   real_renameat2()(from_dir, from, to_dir, to, flags));
+	durable_rename_begin(&step, from_dir, from, to_dir, to, flags);
+	return name_ended(&call, &step, real_renameat2()(from_dir, from, to_dir, to, flags));
 }
 
 EXPORT int unlink(const char *path)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!posix_call_on_path(&call, POINT_unlink, AT_FDCWD, path))
 		return real_unlink()(path);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, real_unlink()(path));
+	durable_unlink_begin(&step, AT_FDCWD, path);
+	return name_ended(&call, &step, real_unlink()(path));
 }
 
 /* A directory is not what the point is about. */
 EXPORT int unlinkat(int dirfd, const char *path, int flags)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if ((flags & AT_REMOVEDIR) || !posix_call_on_path(&call, POINT_unlink, dirfd, path))
 		return real_unlinkat()(dirfd, path, flags);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, real_unlinkat()(dirfd, path, flags));
+	durable_unlink_begin(&step, dirfd, path);
+	return name_ended(&call, &step, real_unlinkat()(dirfd, path, flags));
 }
 
 EXPORT int remove(const char *path)
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!posix_call_on_path(&call, POINT_unlink, AT_FDCWD, path))
 		return real_remove()(path);
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, real_remove()(path));
+	durable_unlink_begin(&step, AT_FDCWD, path);
+	return name_ended(&call, &step, real_remove()(path));
 }
 
 INTERPOSED(rename);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 
 #include "case.h"
+#include "durable.h"
 #include "files.h"
 #include "posix_call.h"
 
@@ -53,6 +54,7 @@ static void reached_work_dir(void)
 
 static int open_below(struct path_call *call, int dirfd, const char *path, int flags, mode_t mode)
 {
+	struct durable_step step;
 	bool armed;
 	int fd;
 
@@ -61,7 +63,9 @@ static int open_below(struct path_call *call, int dirfd, const char *path, int f
 	call->posix.call.direct = flags & O_DIRECT;
 	if (armed && posix_call_fails(&call->posix))
 		return -1;
+	durable_open_begin(&step, dirfd, path, flags);
 	fd = open_really(dirfd, path, flags, mode);
+	durable_end(&step, fd >= 0);
 	if (armed)
 		posix_call_end(&call->posix, fd);
 	if (fd >= 0) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "durable.h"
 #include "interpose.h"
 #include "paths.h"
 #include "rawcall.h"
@@ -239,6 +240,7 @@ void runtime_arm(void)
 	if (atomic_load(&runtime_mode) != RUNTIME_STAGED)
 		return;
 	runtime_count_reset();
+	durable_begin();
 	log_mark(EVENTLOG_ARM);
 	atomic_store(&runtime_mode, RUNTIME_ARMED);
 }
@@ -248,6 +250,7 @@ void runtime_disarm(void)
 	if (atomic_load(&runtime_mode) != RUNTIME_ARMED)
 		return;
 	atomic_store(&runtime_mode, RUNTIME_STAGED);
+	durable_finish();
 	stage_release_held();
 	log_mark(EVENTLOG_DISARM);
 }

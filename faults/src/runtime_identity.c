@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "case.h"
+#include "durable.h"
 #include "rawcall.h"
 #include "simclock.h"
 #include "simqueue.h"
@@ -47,6 +48,7 @@ unsigned runtime_process_number(void)
 
 static void before_fork(void)
 {
+	durable_before_fork();
 	if (runtime_staged() && processes_drawn)
 		next_process_number = atomic_fetch_add(processes_drawn, 1) + 1;
 }

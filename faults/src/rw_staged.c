@@ -6,31 +6,12 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "durable.h"
 #include "posix_call.h"
 #include "rawcall.h"
 #include "rw_calls.h"
 
 #define IOVECS_MAX 1024
-
-/*
- * One system call for all of them: what it does is the same, and no libc has all the names. The
- * kernel takes positions in two halves; on 64-bit machines the low one holds everything.
- */
-static ssize_t transfer(const struct rw *rw)
-{
-	long number = rw->point == POINT_pread ? SYS_preadv2 : SYS_pwritev2;
-	long position = rw->positioned ? rw->offset_bytes : -1;
-	long result;
-
-	if (rw->positioned && rw->offset_bytes < 0)
-		result = -EINVAL; /* -1 would mean the file's own position */
-	else
-		result = raw_call(number, rw->fd, rw->iov, rw->iov_count, position, 0, rw->flags);
-	if (result >= 0)
-		return result;
-	errno = (int)-result;
-	return -1;
-}
 
 static uint64_t length_of(const struct rw *rw)
 {
@@ -49,6 +30,29 @@ static uint64_t offset_of(const struct rw *rw)
 		return (uint64_t)rw->offset_bytes;
 	position = raw_call(SYS_lseek, rw->fd, 0, SEEK_CUR);
 	return position < 0 ? SCHEDULE_ANY : (uint64_t)position;
+}
+
+/*
+ * One system call for all of them: what it does is the same, and no libc has all the names. The
+ * kernel takes positions in two halves; on 64-bit machines the low one holds everything.
+ */
+static ssize_t transfer(const struct rw *rw)
+{
+	struct durable_step step = {.tracked = false};
+	long number = rw->point == POINT_pread ? SYS_preadv2 : SYS_pwritev2;
+	long position = rw->positioned ? rw->offset_bytes : -1;
+	long result = -EINVAL; /* -1 would mean the file's own position */
+
+	if (!rw->positioned || rw->offset_bytes >= 0) {
+		if (rw->point == POINT_pwrite && durable_is_active())
+			durable_write_begin(&step, rw->fd, offset_of(rw), length_of(rw), rw->flags);
+		result = raw_call(number, rw->fd, rw->iov, rw->iov_count, position, 0, rw->flags);
+		durable_end(&step, result >= 0);
+	}
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
 }
 
 /* Would direct I/O on the modelled device refuse it? */

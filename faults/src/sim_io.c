@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include "durable.h"
 #include "rawcall.h"
 
 #define RWF_KNOWN 0x1f /* HIPRI DSYNC SYNC NOWAIT APPEND: Linux 4.16 */
@@ -50,6 +51,53 @@ static bool misaligned(const struct stage_req *req, const struct iovec *iov, uns
 	return bits != 0;
 }
 
+static uint64_t bytes_of(const struct iovec *iov, unsigned count)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += iov[i].iov_len;
+	return bytes;
+}
+
+/* What a crash may lose is kept meanwhile. */
+static int64_t write_kept(const struct stage_req *req, const struct iovec *iov, unsigned count,
+			  bool in_flight)
+{
+	struct durable_step step;
+	int64_t result;
+
+	durable_write_begin(&step, (int)req->real.aio_fildes, (uint64_t)req->real.aio_offset,
+			    bytes_of(iov, count), req->real.aio_rw_flags);
+	if (in_flight)
+		step.synchronous = false; /* it never returned */
+	result = raw_call(SYS_pwritev2, req->real.aio_fildes, iov, count, req->real.aio_offset, 0,
+			  req->real.aio_rw_flags);
+	durable_end(&step, result >= 0);
+	return result;
+}
+
+void sim_io_in_flight(const struct stage_req *req)
+{
+	struct iovec flat;
+	const struct iovec *iov;
+	unsigned count = real_vector(req, &flat, &iov);
+
+	if (!req->direct || !misaligned(req, iov, count))
+		write_kept(req, iov, count, true);
+}
+
+static int64_t sync_kept(const struct stage_req *req, long number)
+{
+	struct durable_step step;
+	int64_t result;
+
+	durable_sync_begin(&step, (int)req->real.aio_fildes);
+	result = raw_call(number, req->real.aio_fildes);
+	durable_end(&step, result == 0);
+	return result;
+}
+
 static int64_t transfer(const struct stage_req *req)
 {
 	struct iovec flat;
@@ -59,6 +107,8 @@ static int64_t transfer(const struct stage_req *req)
 
 	if (req->direct && misaligned(req, iov, count))
 		return -EINVAL;
+	if (req->op == FAULT_OP_WRITE && durable_is_active())
+		return write_kept(req, iov, count, false);
 	return raw_call(number, req->real.aio_fildes, iov, count, req->real.aio_offset, 0,
 			req->real.aio_rw_flags);
 }
@@ -76,9 +126,9 @@ int64_t sim_io(const struct stage_req *req)
 {
 	switch (req->opcode) {
 	case IOCB_CMD_FSYNC:
-		return raw_call(SYS_fsync, req->real.aio_fildes);
+		return sync_kept(req, SYS_fsync);
 	case IOCB_CMD_FDSYNC:
-		return raw_call(SYS_fdatasync, req->real.aio_fildes);
+		return sync_kept(req, SYS_fdatasync);
 	case STAGE_OPCODE_POLL:
 		return poll_once(req);
 	}

@@ -16,5 +16,7 @@
 int sim_io_check(const struct stage_req *req);
 /* Bytes, -errno, the mask of a poll, or SIM_IO_LATER. */
 int64_t sim_io(const struct stage_req *req);
+/* The power goes while this write is in flight. */
+void sim_io_in_flight(const struct stage_req *req);
 
 #endif /* SWAPFAULT_SIM_IO_H */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "durable.h"
 #include "posix_call.h"
 
 REAL(ftruncate)
@@ -24,9 +25,16 @@ REAL(fdatasync)
 
 _Static_assert(sizeof(off_t) == sizeof(off64_t), "one function may stand for both names");
 
+static int ended(struct posix_call *call, struct durable_step *step, int result)
+{
+	durable_end(step, result == 0);
+	return (int)posix_call_end(call, result);
+}
+
 /* @truncate_really: the one that the program named. */
 static int ftruncate_call(int fd, off_t bytes, int (*truncate_really)(int, off_t))
 {
+	struct durable_step step;
 	struct posix_call call;
 
 	if (!posix_call_on_fd(&call, POINT_ftruncate, fd))
@@ -34,11 +42,13 @@ static int ftruncate_call(int fd, off_t bytes, int (*truncate_really)(int, off_t
 	call.call.length = (uint64_t)bytes;
 	if (posix_call_fails(&call))
 		return -1;
-	return (int)posix_call_end(&call, truncate_really(fd, bytes));
+	durable_resize_begin(&step, fd, (uint64_t)bytes);
+	return ended(&call, &step, truncate_really(fd, bytes));
 }
 
 static int truncate_call(const char *path, off_t bytes, int (*truncate_really)(const char *, off_t))
 {
+	struct durable_step step;
 	struct path_call call;
 
 	if (!posix_call_on_path(&call, POINT_ftruncate, AT_FDCWD, path))
@@ -46,7 +56,8 @@ static int truncate_call(const char *path, off_t bytes, int (*truncate_really)(c
 	call.posix.call.length = (uint64_t)bytes;
 	if (posix_call_fails(&call.posix))
 		return -1;
-	return (int)posix_call_end(&call.posix, truncate_really(path, bytes));
+	durable_resize_path_begin(&step, path, (uint64_t)bytes);
+	return ended(&call.posix, &step, truncate_really(path, bytes));
 }
 
 EXPORT int ftruncate(int fd, off_t bytes)
@@ -72,6 +83,7 @@ EXPORT int truncate64(const char *path, off64_t bytes)
 static int fallocate_call(int fd, int mode, off_t offset, off_t bytes,
 			  int (*allocate_really)(int, int, off_t, off_t))
 {
+	struct durable_step step;
 	struct posix_call call;
 
 	if (!posix_call_on_fd(&call, POINT_fallocate, fd))
@@ -80,13 +92,15 @@ static int fallocate_call(int fd, int mode, off_t offset, off_t bytes,
 	call.call.length = (uint64_t)bytes;
 	if (posix_call_fails(&call))
 		return -1;
-	return (int)posix_call_end(&call, allocate_really(fd, mode, offset, bytes));
+	durable_allocate_begin(&step, fd, mode, (uint64_t)offset, (uint64_t)bytes);
+	return ended(&call, &step, allocate_really(fd, mode, offset, bytes));
 }
 
 /* These answer with the errno itself. */
 static int posix_fallocate_call(int fd, off_t offset, off_t bytes,
 				int (*allocate_really)(int, off_t, off_t))
 {
+	struct durable_step step;
 	struct posix_call call;
 	int error;
 
@@ -97,7 +111,9 @@ static int posix_fallocate_call(int fd, off_t offset, off_t bytes,
 	error = posix_call_error(&call);
 	if (error)
 		return error;
+	durable_allocate_begin(&step, fd, 0, (uint64_t)offset, (uint64_t)bytes);
 	error = allocate_really(fd, offset, bytes);
+	durable_end(&step, error == 0);
 	posix_call_end_plain(&call, -error);
 	return error;
 }
@@ -124,13 +140,15 @@ EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
 
 static int fsync_call(int fd, int (*sync_really)(int))
 {
+	struct durable_step step;
 	struct posix_call call;
 
 	if (!posix_call_on_fd(&call, POINT_fsync, fd))
 		return sync_really(fd);
 	if (posix_call_fails(&call))
 		return -1;
-	return (int)posix_call_end(&call, sync_really(fd));
+	durable_sync_begin(&step, fd);
+	return ended(&call, &step, sync_really(fd));
 }
 
 EXPORT int fsync(int fd)

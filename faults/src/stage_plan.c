@@ -112,6 +112,7 @@ static bool kind_needs_transfer(enum kind_id kind)
 	case KIND_io_event_dup:
 	case KIND_io_event_unknown:
 	case KIND_io_event_reorder:
+	case KIND_io_event_crash:
 		return false;
 	}
 	return true;
@@ -133,7 +134,9 @@ void stage_plan_begin(struct stage_req *req)
 		const struct fault *fault = req->faults[i];
 		const char *why = NULL;
 
-		if (stage_req_transfers(req))
+		if (fault_crashes(fault))
+			why = runtime_sim() ? NULL : "only sim can lose what is not durable";
+		else if (stage_req_transfers(req))
 			why = begin_one(req, fault);
 		else if (kind_needs_transfer(fault->kind))
 			why = "the request moves no data";
