@@ -27,10 +27,11 @@ REAL(pthread_cond_broadcast)
 /* glibc's bit in __wrefs (nptl/pthread_cond_common.c). */
 #define WREFS_SHARED 1u
 
-/* Other processes do not know our time. */
 static bool waits_virtually(const pthread_cond_t *condition)
 {
-	return simthread_waits_virtually() && !(condition->__data.__wrefs & WREFS_SHARED);
+	if (!simthread_waits_virtually())
+		return false;
+	return !(condition->__data.__wrefs & WREFS_SHARED) || !simthread_shares();
 }
 
 static int wait_virtually(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline_ns)
@@ -65,8 +66,11 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition,
 				  pthread_mutex_t *restrict mutex,
 				  const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(condition) || !simtime_is_valid(until))
-		return real_pthread_cond_timedwait()(condition, mutex, until);
+		return real_pthread_cond_timedwait()(condition, mutex,
+						     simtime_for_real(until, &real));
 	return wait_virtually(condition, mutex, simtime_deadline(until));
 }
 
@@ -74,8 +78,11 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict condition,
 				  pthread_mutex_t *restrict mutex, clockid_t clock,
 				  const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(condition) || !simtime_is_valid(until))
-		return real_pthread_cond_clockwait()(condition, mutex, clock, until);
+		return real_pthread_cond_clockwait()(condition, mutex, clock,
+						     simtime_for_real(until, &real));
 	return wait_virtually(condition, mutex, simtime_deadline(until));
 }
 

@@ -29,10 +29,9 @@ REAL(pthread_mutex_unlock)
 #define KIND_TYPE 3
 #define KIND_SHARED 128
 
-/* Other processes do not know our time. */
 static bool is_shared(const pthread_mutex_t *mutex)
 {
-	return mutex->__data.__kind & KIND_SHARED;
+	return (mutex->__data.__kind & KIND_SHARED) && simthread_shares();
 }
 
 /* A mutex that checks for errors answers its owner at once. */
@@ -89,16 +88,20 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
 				   const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!simthread_waits_virtually() || is_shared(mutex) || !simtime_is_valid(until))
-		return real_pthread_mutex_timedlock()(mutex, until);
+		return real_pthread_mutex_timedlock()(mutex, simtime_for_real(until, &real));
 	return mutex_lock_virtually(mutex, simtime_deadline(until));
 }
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
 				   const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!simthread_waits_virtually() || is_shared(mutex) || !simtime_is_valid(until))
-		return real_pthread_mutex_clocklock()(mutex, clock, until);
+		return real_pthread_mutex_clocklock()(mutex, clock, simtime_for_real(until, &real));
 	return mutex_lock_virtually(mutex, simtime_deadline(until));
 }
 

@@ -22,10 +22,11 @@ REAL(pthread_rwlock_unlock)
 
 typedef int try_function(pthread_rwlock_t *rwlock);
 
-/* Other processes do not know our time. */
 static bool waits_virtually(const pthread_rwlock_t *rwlock)
 {
-	return simthread_waits_virtually() && !rwlock->__data.__shared;
+	if (!simthread_waits_virtually())
+		return false;
+	return !rwlock->__data.__shared || !simthread_shares();
 }
 
 static int lock_virtually(pthread_rwlock_t *rwlock, try_function *try_lock, uint64_t deadline_ns)
@@ -61,16 +62,20 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict rwlock,
 				      const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(rwlock) || !simtime_is_valid(until))
-		return real_pthread_rwlock_timedrdlock()(rwlock, until);
+		return real_pthread_rwlock_timedrdlock()(rwlock, simtime_for_real(until, &real));
 	return lock_virtually(rwlock, real_pthread_rwlock_tryrdlock(), simtime_deadline(until));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict rwlock,
 				      const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(rwlock) || !simtime_is_valid(until))
-		return real_pthread_rwlock_timedwrlock()(rwlock, until);
+		return real_pthread_rwlock_timedwrlock()(rwlock, simtime_for_real(until, &real));
 	return lock_virtually(rwlock, real_pthread_rwlock_trywrlock(), simtime_deadline(until));
 }
 

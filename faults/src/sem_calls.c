@@ -24,7 +24,6 @@ REAL(sem_post)
 
 #define SHARED_AT 8 /* in glibc's struct new_sem of 64-bit machines, after count and waiters */
 
-/* Other processes do not know our time. */
 static bool waits_virtually(const sem_t *sem)
 {
 	int shared;
@@ -32,7 +31,7 @@ static bool waits_virtually(const sem_t *sem)
 	if (!simthread_waits_virtually())
 		return false;
 	memcpy(&shared, (const char *)sem + SHARED_AT, sizeof(shared));
-	return shared == 0;
+	return shared == 0 || !simthread_shares();
 }
 
 static int wait_virtually(sem_t *sem, uint64_t deadline_ns)
@@ -66,16 +65,20 @@ EXPORT int sem_wait(sem_t *sem)
 
 EXPORT int sem_timedwait(sem_t *restrict sem, const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(sem) || !simtime_is_valid(until))
-		return real_sem_timedwait()(sem, until);
+		return real_sem_timedwait()(sem, simtime_for_real(until, &real));
 	return wait_virtually(sem, simtime_deadline(until));
 }
 
 EXPORT int sem_clockwait(sem_t *restrict sem, clockid_t clock,
 			 const struct timespec *restrict until)
 {
+	struct timespec real;
+
 	if (!waits_virtually(sem) || !simtime_is_valid(until))
-		return real_sem_clockwait()(sem, clock, until);
+		return real_sem_clockwait()(sem, clock, simtime_for_real(until, &real));
 	return wait_virtually(sem, simtime_deadline(until));
 }
 

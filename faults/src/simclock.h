@@ -22,6 +22,8 @@ void simclock_after_fork_child(void);
 
 /* Virtual nanoseconds, also CLOCK_MONOTONIC of the program. Signal safe. */
 uint64_t simclock_now_ns(void);
+/* The same, read by the program: one that does nothing else for long makes time go on. */
+uint64_t simclock_read_ns(void);
 
 /* A place to block at; caller storage, zeroed. */
 struct simclock_waiter {
@@ -35,6 +37,8 @@ struct simclock_waiter {
 int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns);
 /* Make @waiter runnable: it counts as running from this very call on. */
 void simclock_wake(struct simclock_waiter *waiter);
+
+bool simclock_has_children(void);
 
 /*
  * A thread counts from its creation on (its creator calls started) until it ended. One that blocks

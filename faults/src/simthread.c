@@ -39,6 +39,11 @@ bool simthread_counted(void)
 	return counted;
 }
 
+bool simthread_shares(void)
+{
+	return runtime_process_number() > 1 || simclock_has_children();
+}
+
 /* With the lock held. */
 static struct thread *find(pthread_t id)
 {

@@ -27,6 +27,12 @@ static inline bool simthread_waits_virtually(void)
 	return runtime_sim() && !runtime_inside() && simthread_counted();
 }
 
+/*
+ * Must a wait at something shared between processes happen in real time? Other processes do not
+ * know our time; while there are none, it is like any other.
+ */
+bool simthread_shares(void);
+
 void simthread_begin(void);
 void simthread_after_fork_child(void);
 

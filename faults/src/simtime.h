@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "rawcall.h"
+#include "runtime.h"
 #include "simclock.h"
 
 #define SIMTIME_SECOND_NS 1000000000u
@@ -32,7 +34,7 @@ static inline bool simtime_is_virtual(clockid_t clock)
 
 static inline uint64_t simtime_now(clockid_t clock)
 {
-	return simclock_now_ns() + (simtime_is_calendar(clock) ? SIMTIME_CALENDAR_NS : 0);
+	return simclock_read_ns() + (simtime_is_calendar(clock) ? SIMTIME_CALENDAR_NS : 0);
 }
 
 static inline uint64_t simtime_ns(const struct timespec *time)
@@ -64,6 +66,27 @@ static inline uint64_t simtime_deadline(const struct timespec *time)
 	return ns >= SIMTIME_CALENDAR_NS / 2
 		       ? (ns > SIMTIME_CALENDAR_NS ? ns - SIMTIME_CALENDAR_NS : 0)
 		       : ns;
+}
+
+/*
+ * The same point in time for a wait that happens in real time after all, on the clock that it was
+ * given on: @until itself, or @storage.
+ */
+static inline const struct timespec *simtime_for_real(const struct timespec *until,
+						      struct timespec *storage)
+{
+	uint64_t deadline, now;
+	struct timespec real;
+	bool calendar;
+
+	if (!runtime_sim() || !until || !simtime_is_valid(until))
+		return until;
+	calendar = simtime_ns(until) >= SIMTIME_CALENDAR_NS / 2;
+	deadline = simtime_deadline(until);
+	now = simclock_now_ns();
+	raw_call(SYS_clock_gettime, calendar ? CLOCK_REALTIME : CLOCK_MONOTONIC, &real);
+	*storage = simtime_timespec(simtime_ns(&real) + (deadline > now ? deadline - now : 0));
+	return storage;
 }
 
 static inline uint64_t simtime_after(uint64_t ns)

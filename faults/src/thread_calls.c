@@ -88,16 +88,21 @@ EXPORT int pthread_tryjoin_np(pthread_t id, void **ret_value)
 
 EXPORT int pthread_timedjoin_np(pthread_t id, void **ret_value, const struct timespec *until)
 {
+	struct timespec real;
+
 	if (!simthread_waits_virtually() || !until)
-		return real_pthread_timedjoin_np()(id, ret_value, until);
+		return real_pthread_timedjoin_np()(id, ret_value, simtime_for_real(until, &real));
 	return join_virtually(id, ret_value, simtime_deadline(until));
 }
 
 EXPORT int pthread_clockjoin_np(pthread_t id, void **ret_value, clockid_t clock,
 				const struct timespec *until)
 {
+	struct timespec real;
+
 	if (!simthread_waits_virtually() || !until)
-		return real_pthread_clockjoin_np()(id, ret_value, clock, until);
+		return real_pthread_clockjoin_np()(id, ret_value, clock,
+						   simtime_for_real(until, &real));
 	return join_virtually(id, ret_value, simtime_deadline(until));
 }
 

@@ -98,10 +98,14 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *ret_left)
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
 			   struct timespec *ret_left)
 {
+	struct timespec real;
 	uint64_t left;
 
-	if (!simthread_waits_virtually() || !simtime_is_virtual(clock))
+	if (!simthread_waits_virtually() || !simtime_is_virtual(clock)) {
+		if (flags & TIMER_ABSTIME && simtime_is_virtual(clock))
+			time = simtime_for_real(time, &real);
 		return real_clock_nanosleep()(clock, flags, time, ret_left);
+	}
 	if (!(flags & TIMER_ABSTIME))
 		return -sleep_for(time, ret_left);
 	if (!simtime_is_valid(time))

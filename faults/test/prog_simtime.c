@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -196,6 +197,41 @@ static void forks(void)
 	say("child", status);
 }
 
+/* Never blocks: it is the clock that must go on. */
+static void spins(void)
+{
+	while (passed() < 1)
+		;
+	say("spun", 0);
+}
+
+/* A lock and a wait that a child shares, and a parent that looks for its child far beyond the
+ * deadline of the case. */
+static void shares(void)
+{
+	sem_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct timespec until;
+	pid_t child;
+
+	sem_init(shared, 1, 0);
+	until = in_seconds(CLOCK_REALTIME, 5);
+	say("alone", sem_timedwait(shared, &until) < 0 && errno == ETIMEDOUT);
+	child = fork();
+	if (child == 0) {
+		sem_post(shared);
+		sem_wait(shared);
+		_exit(0);
+	}
+	until = in_seconds(CLOCK_REALTIME, 30);
+	say("shared", sem_timedwait(shared, &until));
+	sleep(1000);
+	sem_post(shared);
+	while (waitpid(child, NULL, WNOHANG) == 0)
+		sleep(100);
+	puts("child gone");
+}
+
 static void *take_both(void *unused)
 {
 	pthread_mutex_lock(&mutex);
@@ -231,9 +267,10 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{"sleeps", sleeps},	     {"waits", waits},	       {"ends", ends},
-	{"handlers", handlers},	     {"forks", forks},	       {"deadlock", deadlock},
-	{"nobody", wait_for_nobody}, {"late", sleep_too_long},
+	{"spins", spins},	  {"shares", shares},	  {"sleeps", sleeps},
+	{"waits", waits},	  {"ends", ends},	  {"handlers", handlers},
+	{"forks", forks},	  {"deadlock", deadlock}, {"nobody", wait_for_nobody},
+	{"late", sleep_too_long},
 };
 
 int main(int argc, char **argv)

@@ -60,7 +60,18 @@ END
 sim forks
 expect_out 'child result=0 at=10'
 
+sim spins
+expect_out 'spun result=0 at=1'
+
 hangs deadlock 'every thread is blocked'
 hangs nobody 'every thread is blocked'
 unset SWAPFAULT_DEADLINE_NS
 hangs late 'the deadline'
+
+# A child has a time of its own: while there is one, waiting for it is no hang.
+sim shares
+diff - "$OUT" <<END || fail 'shares'
+alone result=1 at=5
+shared result=0 at=5
+child gone
+END
