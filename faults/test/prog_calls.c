@@ -251,7 +251,7 @@ static int make_named(const char *name)
 
 int main(int argc, char **argv)
 {
-	int status = 0;
+	int result = 0;
 
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		return list_calls();
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; argc == 2 && i < CALL_COUNT; i++)
 		make_call(&calls[i]);
-	for (int i = 2; i < argc && status == 0; i++)
-		status = make_named(argv[i]);
-	return status;
+	for (int i = 2; i < argc && result == 0; i++)
+		result = make_named(argv[i]);
+	return result;
 }
