@@ -8,11 +8,15 @@
 # are the difference between a 2 GiB and a 1 GiB run under strace, so that start-up cancels out.
 set -eu
 
-usage='usage: core_vs_fio.sh SWAPBENCH DIRECTORY [PAIRS] [BYTES]'
-swapbench=${1:?$usage}
-directory=${2:?$usage}
-pairs=${3:-9}
-bytes=${4:-4G}
+# usage: core_vs_fio.sh [PAIRS] [BYTES]; DIRECTORY is where the file lies, BUILD the build directory
+swapbench=${BUILD:-$(dirname "$0")/../build}/bench/swapbench
+directory=${DIRECTORY:-${TMPDIR:-/var/tmp}}
+pairs=${1:-9}
+bytes=${2:-2G}
+[ -x "$swapbench" ] || {
+	echo "$swapbench: not there; 'make bench' builds it" >&2
+	exit 2
+}
 scratch=$(mktemp -d "$directory/core_vs_fio.XXXXXX")
 file=$scratch/data
 pages_before=$(cat /proc/sys/vm/nr_hugepages)

@@ -4,11 +4,11 @@
 # of at most 64 KiB, swapped out and in, under a signal. The goal is 2,000 on two cores. Beside it,
 # because machines are shared: how many processes this machine starts and ends a second, just then.
 #
-# usage: sim_cases.sh BUILD_DIRECTORY [ROUNDS]
+# usage: sim_cases.sh [ROUNDS], with BUILD the build directory
 set -eu
 
-build=$1
-rounds=${2:-3}
+build=${BUILD:-$(dirname "$0")/../build}
+rounds=${1:-3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 

@@ -21,9 +21,6 @@ extern "C" {
 #define SWAPFAULT_BACKEND_KERNEL 1
 #define SWAPFAULT_BACKEND_SIM 2
 
-/* How a process ends that a crash ended. */
-#define SWAPFAULT_EXIT_CRASH 113
-
 /**
  * struct swapfault_config - one case
  * @size_bytes:   sizeof(struct swapfault_config)

@@ -39,6 +39,9 @@ enum eventlog_type {
 	EVENTLOG_HANG,	/* sim: every thread is blocked and nothing can wake one */
 };
 
+/* Exit status of a process that a `crash` fault ended. */
+#define EVENTLOG_EXIT_CRASH 113
+
 #define EVENTLOG_INJECTED 0x1u /* this record was caused by a fault */
 
 struct eventlog_record {

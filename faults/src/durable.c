@@ -24,9 +24,9 @@ static bool schedule_crashes(void)
 /* Shared with children to come; pages are taken when they are first written. */
 static struct durable_journal *map_journal(void)
 {
-	long map = raw_call(SYS_mmap, NULL, sizeof(*durable_journal) + DURABLE_RECORDS_BYTES,
-			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			    0);
+	long map =
+		raw_call(SYS_mmap, NULL, sizeof(*durable_journal) + DURABLE_RECORDS_BYTES,
+			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return map < 0 && map > -4096 ? NULL : (struct durable_journal *)map;
 }

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "durable_internal.h"
+#include "eventlog.h"
 #include "runtime.h"
 
 static __attribute__((noreturn)) void end_now(void)
 {
 	durable_process_end_others();
 	for (;;)
-		raw_call(SYS_exit_group, SWAPFAULT_EXIT_CRASH);
+		raw_call(SYS_exit_group, EVENTLOG_EXIT_CRASH);
 }
 
 static const char *why_not(void)

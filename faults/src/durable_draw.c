@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durable_draw.c - which of the effects that are not durable the crash takes back: any subset, drawn
- * from the seed of the fault. Effects on one name come one after another: when one is dropped, so
- * are those after it. Contents need no such rule: each is undone to what was there before it, and
- * what was earlier wins.
+ * durable_draw.c - which of the effects that are not durable the crash takes back: any subset,
+ * drawn from the seed of the fault. Effects on one name come one after another: when one is
+ * dropped, so are those after it. Contents need no such rule: each is undone to what was there
+ * before it, and what was earlier wins.
  */
 #include <string.h>
 

@@ -28,12 +28,12 @@ enum durable_kind {
 };
 
 struct durable_record {
-	uint64_t bytes; /* all of it, a multiple of 8 */
-	uint8_t kind;	/* enum durable_kind */
-	bool live;	/* not durable yet */
-	bool dropped;	/* the crash takes it back */
+	uint64_t bytes;	 /* all of it, a multiple of 8 */
+	uint8_t kind;	 /* enum durable_kind */
+	bool live;	 /* not durable yet */
+	bool dropped;	 /* the crash takes it back */
 	uint8_t pending; /* names: bit i: the directory of names[i] was not synced since */
-	uint32_t file;	/* whose data; names: what the (last) name stood for, or DURABLE_NO_FILE */
+	uint32_t file;	 /* whose data; names: what the (last) name stood for, or DURABLE_NO_FILE */
 	uint64_t offset_bytes; /* where the old contents begin */
 	uint64_t size_bytes;   /* GROW, CUT: of the file before */
 	uint64_t old_bytes;    /* length of the old contents */
@@ -98,7 +98,7 @@ static inline struct durable_names *durable_names_of(struct durable_record *reco
 uint32_t durable_file_at(int fd); /* of any kind of descriptor, O_PATH too; DURABLE_NO_FILE */
 uint32_t durable_file_known(const struct stat *status); /* without taking hold of it */
 int durable_file_open(uint32_t file); /* to read and write, whoever holds it; -errno */
-void durable_files_forget(void); /* those without effects */
+void durable_files_forget(void);      /* those without effects */
 
 /* durable_data.c */
 void durable_keep_cut(int fd, uint64_t from_bytes, uint64_t size_bytes);

@@ -110,8 +110,8 @@ static void keep_truncated(void)
 static void follow_link(void)
 {
 	if (now.there[0] && S_ISLNK(now.status[0].st_mode))
-		now.there[0] = raw_call(SYS_newfstatat, AT_FDCWD, now.path[0], &now.status[0],
-					0) == 0;
+		now.there[0] =
+			raw_call(SYS_newfstatat, AT_FDCWD, now.path[0], &now.status[0], 0) == 0;
 }
 
 void durable_open_begin(struct durable_step *step, int dirfd, const char *path, int flags)
@@ -182,7 +182,7 @@ static void name_synced(struct durable_record *record, const struct stat *status
 	for (unsigned i = 0; i < names->count; i++)
 		if (names->directory[i].device == status->st_dev &&
 		    names->directory[i].inode == status->st_ino)
-			record->pending &= (uint8_t)~(1u << i);
+			record->pending &= (uint8_t) ~(1u << i);
 	if (!record->pending)
 		record->live = false;
 }

@@ -17,8 +17,8 @@ static int write_all(int fd, const char *from, uint64_t offset_bytes, uint64_t b
 	uint64_t done = 0;
 
 	while (done < bytes) {
-		long count = raw_call(SYS_pwrite64, fd, from + done, bytes - done,
-				      offset_bytes + done);
+		long count =
+			raw_call(SYS_pwrite64, fd, from + done, bytes - done, offset_bytes + done);
 
 		if (count <= 0)
 			return count < 0 ? (int)count : -EIO;

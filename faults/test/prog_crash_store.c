@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "eventlog.h"
 #include "swapfault.h"
 
 #define STORE_BYTES 8192u
@@ -182,7 +183,7 @@ static void judge(unsigned char acknowledged, struct tally *tally)
 	else if (found == acknowledged)
 		tally->old++;
 	else
-		tally->new++;
+		tally->new ++;
 }
 
 static void clear(void)
@@ -208,7 +209,7 @@ static void crash_once(const char *point, unsigned seed, struct tally *tally)
 	must(waitpid(pid, &status, 0) == pid, "waitpid");
 	if (status == 0)
 		tally->finished++;
-	else if (WIFEXITED(status) && WEXITSTATUS(status) == SWAPFAULT_EXIT_CRASH)
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == EVENTLOG_EXIT_CRASH)
 		tally->crashed++;
 	judge(last_acknowledged(pipe_fds[0]), tally);
 	close(pipe_fds[0]);

@@ -78,6 +78,10 @@ static bool judge_end(const struct exec_options *options, const struct exec_end 
 		       strsignal(WTERMSIG(end->status)));
 	else if (options->under && code == VALGRIND_STATUS)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "%s found errors", options->under);
+	else if (verdict_power_was_cut(options->schedule, result, end->status))
+		decide(result, VERDICT_PASS, CLASS_NONE,
+		       "the power was cut: what is on disk now is what that may leave; read it in "
+		       "a fresh process");
 	else if (code && !options->expect_failure)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "the program ended with status %d",
 		       code);

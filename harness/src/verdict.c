@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "verdict.h"
 
@@ -43,6 +44,31 @@ void verdict_count_faults(const struct test_case *test_case, struct eventlog *lo
 		if (record)
 			count_record(record, result);
 	}
+}
+
+bool verdict_power_was_cut(const struct schedule *schedule, const struct case_result *result,
+			   int status)
+{
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != EVENTLOG_EXIT_CRASH)
+		return false;
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected &&
+		    strcmp(kind_info(schedule->faults[i].kind)->name, "crash") == 0)
+			return true;
+	return false;
+}
+
+/* What a crash leaves has to be read by a fresh process, and this workload has no such step. */
+static bool is_cut_short(const struct test_case *test_case, const struct observation *seen,
+			 struct case_result *result)
+{
+	if (!verdict_power_was_cut(&test_case->schedule, result, seen->status))
+		return false;
+	result->verdict = VERDICT_VACUOUS;
+	snprintf(result->reason, sizeof(result->reason),
+		 "the power was cut as scheduled, and no step reads afterwards what is left: use "
+		 "swaptorture exec");
+	return true;
 }
 
 static bool is_broken(const struct observation *seen, struct case_result *result)
@@ -118,7 +144,8 @@ void verdict_decide(const struct test_case *test_case, const struct observation 
 	enum expectation_gap gap;
 	bool idle;
 
-	if (is_broken(seen, result) || has_failed(test_case, result))
+	if (is_broken(seen, result) || is_cut_short(test_case, seen, result) ||
+	    has_failed(test_case, result))
 		return;
 	gap = verdict_compare(test_case, seen, result, why, sizeof(why));
 	idle = find_idle_fault(test_case, result) || is_beyond_reach(seen, result);

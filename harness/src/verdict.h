@@ -13,6 +13,9 @@
 /* Fill @result->faults from the log. */
 void verdict_count_faults(const struct test_case *test_case, struct eventlog *log,
 			  struct case_result *result);
+/* Did a `crash` fault take effect, and end the process with wait status @status? */
+bool verdict_power_was_cut(const struct schedule *schedule, const struct case_result *result,
+			   int status);
 /* The findings are in @result; fill verdict, failure_class and reason. */
 void verdict_decide(const struct test_case *test_case, const struct observation *seen,
 		    struct case_result *result);

@@ -46,6 +46,13 @@ expect 2 'schedule:3:15: ' --schedule schedule -- true
 printf 'io_submit#1 => error:EAGAIN\000\n' >schedule
 expect 2 'NUL' --schedule schedule -- true
 
+# A crash is the fault, not the program's failure; only sim can make one.
+expect 0 'pass: the power was cut' --target sim --fault 'fsync#1 => crash:7' -- \
+	"$BUILD/test/prog_crash_writer"
+expect 3 'only sim can lose what is not durable' --fault 'fsync#1 => crash:7' -- \
+	"$BUILD/test/prog_crash_writer"
+expect 1 'ended with status 113' -- sh -c 'exit 113'
+
 # The program's own words and status.
 expect 0 '^swaptorture: pass' -- true
 expect 1 'fail (contract): the program ended with status 7' -- sh -c 'exit 7'

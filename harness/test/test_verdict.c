@@ -231,6 +231,26 @@ static void a_crash_says_more_than_the_leak_behind_it(void **state)
 	assert_verdict(it, VERDICT_FAIL, CLASS_CRASH);
 }
 
+static void a_power_cut_that_nobody_reads_after_is_vacuous(void **state)
+{
+	struct observed *it = *state;
+
+	observed_schedule(it, "io_submit#1 => crash:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	it->outcome.ended = false;
+	it->seen.status = EVENTLOG_EXIT_CRASH << 8;
+	assert_verdict(it, VERDICT_VACUOUS, CLASS_NONE);
+}
+
+static void the_status_of_a_power_cut_without_one_is_a_crash(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	it->seen.status = EVENTLOG_EXIT_CRASH << 8;
+	assert_verdict(it, VERDICT_FAIL, CLASS_CRASH);
+}
+
 static void more_findings_than_there_is_room_for_are_counted(void **state)
 {
 	struct observed *it = *state;
@@ -267,6 +287,8 @@ int main(void)
 		TEST(an_overflowing_log_is_broken),
 		TEST(a_program_on_io_uring_is_vacuous),
 		TEST(a_crash_says_more_than_the_leak_behind_it),
+		TEST(a_power_cut_that_nobody_reads_after_is_vacuous),
+		TEST(the_status_of_a_power_cut_without_one_is_a_crash),
 		TEST(more_findings_than_there_is_room_for_are_counted),
 	};
 
