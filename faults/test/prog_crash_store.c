@@ -36,7 +36,7 @@ static __typeof__(&swapfault_arm) arm_call;
 
 /* What may be found: whole, not before what was acknowledged, not after what was begun. */
 struct tally {
-	unsigned crashed, finished, old, new, mixed, lost;
+	unsigned crashed, finished, old, newer, mixed, lost;
 	uint64_t hash;
 };
 
@@ -183,7 +183,7 @@ static void judge(unsigned char acknowledged, struct tally *tally)
 	else if (found == acknowledged)
 		tally->old++;
 	else
-		tally->new ++;
+		tally->newer++;
 }
 
 static void clear(void)
