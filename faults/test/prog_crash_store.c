@@ -222,8 +222,8 @@ static void crash_at(const char *point, unsigned seeds)
 	for (unsigned seed = 1; seed <= seeds; seed++)
 		crash_once(point, seed, &tally);
 	printf("%s crashed=%u finished=%u old=%u new=%u mixed=%u lost=%u hash=%016" PRIx64 "\n",
-	       point, tally.crashed, tally.finished, tally.old, tally.newer, tally.mixed, tally.lost,
-	       tally.hash);
+	       point, tally.crashed, tally.finished, tally.old, tally.newer, tally.mixed,
+	       tally.lost, tally.hash);
 	fflush(stdout);
 }
 
