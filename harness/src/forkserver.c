@@ -52,15 +52,26 @@ static int command_make(struct command *command, const struct forkserver *server
 	return 0;
 }
 
-/* What decides between a leak and a cache of the C library must be the same on every machine. */
-static void set_environment(const struct command *command)
+/* Behind what the user asks for; a sanitizer's report goes where run_sanitizer.c looks for it. */
+static void set_sanitizer(const char *name, const char *more, const char *log_dir)
 {
-	const char *asan = getenv("ASAN_OPTIONS");
-	char text[1024];
+	const char *asked = getenv(name);
+	char text[PATH_MAX + 1024];
 
-	snprintf(text, sizeof(text), "%s%sverify_asan_link_order=0:detect_leaks=0",
-		 asan ? asan : "", asan ? ":" : "");
-	setenv("ASAN_OPTIONS", text, 1);
+	snprintf(text, sizeof(text), "%s%s%s:log_path=\"%s/sanitizer\"", asked ? asked : "",
+		 asked ? ":" : "", more, log_dir);
+	setenv(name, text, 1);
+}
+
+/*
+ * What decides between a leak and a cache of the C library must be the same on every machine.
+ * Leaks are looked for by the process of a case, when it is through; the server has none.
+ */
+static void set_environment(const struct command *command, const char *log_dir)
+{
+	set_sanitizer("ASAN_OPTIONS",
+		      "verify_asan_link_order=0:detect_leaks=1:leak_check_at_exit=0", log_dir);
+	set_sanitizer("UBSAN_OPTIONS", "print_stacktrace=1", log_dir);
 	setenv("GLIBC_TUNABLES",
 	       "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
 	       "glibc.malloc.tcache_count=0",
@@ -69,7 +80,8 @@ static void set_environment(const struct command *command)
 	setenv("LD_PRELOAD", command->preload, 1);
 }
 
-static _Noreturn void become_worker(int socket, const struct command *command)
+static _Noreturn void become_worker(int socket, const struct command *command,
+				    const char *log_dir)
 {
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDWR);
@@ -85,7 +97,7 @@ static _Noreturn void become_worker(int socket, const struct command *command)
 		_exit(126);
 	if (socket == WORKER_FD)
 		fcntl(socket, F_SETFD, 0);
-	set_environment(command);
+	set_environment(command, log_dir);
 	execvp(command->arguments[0], (char *const *)(uintptr_t)command->arguments);
 	_exit(127);
 }
@@ -125,7 +137,7 @@ int forkserver_start(struct forkserver *server, const struct forkserver_options 
 	}
 	server->pid = fork();
 	if (server->pid == 0)
-		become_worker(ends[1], &command);
+		become_worker(ends[1], &command, options->log_dir);
 	close(ends[1]);
 	server->socket = ends[0];
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -23,7 +23,7 @@ struct forkserver {
 struct forkserver_options {
 	const struct run_paths *paths;
 	const char *under;   /* NULL, "memcheck", "helgrind" */
-	const char *log_dir; /* of the tool: one file for each process */
+	const char *log_dir; /* of tool or sanitizer: one file for each process */
 };
 
 /* Start, and wait for its first word. 0; -errno with @diag. */

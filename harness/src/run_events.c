@@ -35,12 +35,14 @@ static void release(struct run *run, struct job *job)
 static void finish(struct run *run, struct job *job)
 {
 	run_under_ask(run, job);
+	run_sanitizer_ask(run, job);
 	job_judge(job, run_is_emulated(run));
 	if (job->result.verdict != VERDICT_PASS || run->options->keep)
 		job_keep(job, &run->root);
 	else
 		work_dir_clean(job->work_dir);
 	run_under_keep(run, job);
+	run_sanitizer_keep(run, job);
 	run_report(run, &job->result);
 	release(run, job);
 }

@@ -64,4 +64,8 @@ void run_under_keep(const struct run *run, const struct job *job);
 /* "": the case can run under the tool; else why not. */
 const char *run_under_refuses(const struct run *run, const struct test_case *test_case);
 
+/* run_sanitizer.c: likewise for the sanitizers that the programs may be built with. */
+void run_sanitizer_ask(const struct run *run, struct job *job);
+void run_sanitizer_keep(const struct run *run, const struct job *job);
+
 #endif /* RUN_INTERNAL_H */

@@ -127,6 +127,7 @@ static int read_wrong(struct outcome *outcome, const json_t *line)
 
 static int read_counts(struct outcome_counts *counts, const json_t *line)
 {
+	/* Absent: not measured, which is 0 before and after. */
 	for (unsigned i = 0; i < OUTCOME_COUNTS; i++)
 		counts->values[i] = number_of(line, outcome_count_names[i]);
 	counts->known = true;

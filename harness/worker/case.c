@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "leaks.h"
 #include "raw.h"
 #include "worker.h"
 
@@ -148,6 +149,7 @@ _Noreturn void case_run(const void *message, size_t bytes, const int fds[WIRE_FD
 	set_up();
 	run();
 	counts_tell("after");
+	leaks_look();
 	tell_end();
 	leave(EXIT_SUCCESS);
 }

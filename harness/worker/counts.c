@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaks.h"
 #include "raw.h"
 #include "worker.h"
 
@@ -89,6 +90,7 @@ static int64_t count_contexts(void)
 	return count;
 }
 
+/* A sanitizer's allocator holds shadow and quarantine: it looks for leaks itself, see leaks.h. */
 static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -98,8 +100,12 @@ static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 #endif
 	int64_t held = (int64_t)heap.arena + (int64_t)heap.hblkhd;
 
-	values[COUNT_HEAP] = (int64_t)heap.uordblks + (int64_t)heap.hblkhd;
 	values[COUNT_LOCKED] = number_of(status, "VmLck:") * 1024;
+	values[COUNT_HEAP] = COUNT_ABSENT;
+	values[COUNT_MAPPED] = COUNT_ABSENT;
+	if (LEAKS_SANITIZED)
+		return;
+	values[COUNT_HEAP] = (int64_t)heap.uordblks + (int64_t)heap.hblkhd;
 	values[COUNT_MAPPED] = number_of(status, "VmData:") * 1024 - held;
 }
 

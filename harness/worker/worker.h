@@ -120,6 +120,7 @@ void tell_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tell_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tell_stats(struct swapio *handle);
 void tell_aborted(unsigned count);
+#define COUNT_ABSENT INT64_MIN /* not measured: is left out */
 void tell_counts(const char *when, const int64_t *values, const char *const *names, unsigned count);
 void tell_end(void);
 
