@@ -217,6 +217,7 @@ int runtime_begin(const struct swapfault_config *config, char *error_text, size_
 	if (config->backend == SWAPFAULT_BACKEND_SIM)
 		simclock_begin(runtime_case.config.deadline_ns);
 	simthread_begin();
+	stage_begin();
 	atomic_store(&runtime_mode, RUNTIME_STAGED);
 	return 0;
 }

@@ -29,6 +29,9 @@ long stage_wait(aio_context_t ctx, enum fault_call_name call, long min_nr, long 
 		struct io_event *events, struct timespec *timeout, const sigset_t *sigmask,
 		size_t sigset_bytes);
 
+/* A case begins: what it needs is mapped now, not under the program's feet. */
+void stage_begin(void);
+
 /* Let go of whatever is held (disarm), tell about forks (child: contexts are gone). */
 void stage_release_held(void);
 void stage_after_fork_child(void);

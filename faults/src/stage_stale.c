@@ -12,6 +12,7 @@
 
 #include "rawcall.h"
 #include "simlock.h"
+#include "stage.h"
 #include "stage_internal.h"
 
 #define PIECE_BYTES 512u
@@ -37,6 +38,12 @@ bool stage_stale_wanted(void)
 	return false;
 }
 
+void stage_begin(void)
+{
+	if (stage_stale_wanted() && !pieces)
+		pieces = memory_map(sizeof(*pieces) * PIECES_MAX);
+}
+
 static uint64_t file_of(const struct stage_req *req)
 {
 	struct stat status;
@@ -51,8 +58,6 @@ static struct piece *find(uint64_t file, uint64_t place)
 {
 	uint64_t at = (file ^ place) * MIX >> 20;
 
-	if (!pieces)
-		pieces = memory_map(sizeof(*pieces) * PIECES_MAX);
 	if (!pieces || pieces_used > PIECES_MAX / 4 * 3)
 		return NULL;
 	for (;; at++) {
