@@ -45,6 +45,11 @@ static int command_make(struct command *command, const struct forkserver *server
 		command->arguments[count++] = "--error-limit=no";
 		command->arguments[count++] = "--num-callers=20";
 		command->arguments[count++] = "--fair-sched=yes";
+		if (strcmp(options->under, "memcheck") == 0) {
+			command->arguments[count++] = "--leak-check=full";
+			command->arguments[count++] = "--show-leak-kinds=definite";
+			command->arguments[count++] = "--errors-for-leak-kinds=definite";
+		}
 	}
 	command->arguments[count++] = paths->worker;
 	command->arguments[count++] = command->socket;

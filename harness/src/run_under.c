@@ -32,10 +32,12 @@ static enum failure_class class_of(const char *error)
 	return strstr(error, "lost") ? CLASS_LEAK : CLASS_CONTRACT;
 }
 
-/* "   at 0x48B9F: block_done (block.c:77)": the part that a person reads. */
+/* "   at 0x48B9F: block_done (block.c:77)": what a person reads. Its own malloc() is no place. */
 static const char *place_of(const char *line)
 {
-	const char *at = strstr(line, "at 0x"), *colon = at ? strchr(at, ':') : NULL;
+	const char *at = line + strspn(line, " ");
+	bool frame = strncmp(at, "at 0x", 5) == 0 || strncmp(at, "by 0x", 5) == 0;
+	const char *colon = frame && !strstr(at, "/vgpreload_") ? strchr(at, ':') : NULL;
 
 	return colon ? colon + 2 : NULL;
 }
@@ -52,7 +54,7 @@ static bool is_error(const char *text)
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (strncmp(text, errors[i], strlen(errors[i])) == 0)
 			return true;
-	return false;
+	return strstr(text, " definitely lost in ") != NULL;
 }
 
 /* An error is a line that says what, and a line that says where. Thread #N alone only introduces.
