@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "posix_call.h"
+#include "rawcall.h"
 #include "stage.h"
 
 #if !__GLIBC_PREREQ(2, 27)
@@ -116,15 +117,28 @@ EXPORT void free(void *start)
 	real_free()(start);
 }
 
+/* A sanitizer's mlock says yes and does nothing: in a case the kernel must count what it locked. */
+static int lock_really(const void *start, size_t bytes)
+{
+	long result;
+
+	if (!runtime_staged())
+		return real_mlock()(start, bytes);
+	result = raw_call(SYS_mlock, start, bytes);
+	if (result < 0)
+		errno = (int)-result;
+	return result < 0 ? -1 : 0;
+}
+
 EXPORT int mlock(const void *start, size_t bytes)
 {
 	struct posix_call call;
 
 	if (!posix_call_on_nothing(&call, POINT_mlock, bytes))
-		return real_mlock()(start, bytes);
+		return lock_really(start, bytes);
 	if (posix_call_fails(&call))
 		return -1;
-	return (int)posix_call_end(&call, real_mlock()(start, bytes));
+	return (int)posix_call_end(&call, lock_really(start, bytes));
 }
 
 EXPORT int mlock2(const void *start, size_t bytes, unsigned flags)
