@@ -74,7 +74,11 @@ for suite in "$@"; do
 		;;
 	memcheck)
 		units memcheck "$build" "$MEMCHECK" core faults harness
-		scenarios memcheck "$build" sim '--under memcheck --case workers=0' partial
+		scenarios memcheck "$build" sim '--under memcheck --case workers=0' partial \
+			align/odd-length-is-whole.yaml align/sectors-of-4096-bytes.yaml
+		scenarios memcheck "$build" sim '--under memcheck --case workers=1' \
+			lifecycle/cancel-in-flight.yaml lifecycle/error-then-reuse.yaml \
+			lifecycle/event-twice-or-unknown.yaml
 		;;
 	helgrind)
 		units helgrind "$build" "$HELGRIND" core
