@@ -30,22 +30,29 @@
 #define SPIN_READS 1000u
 #define SPIN_STEP_NS 1000u
 
-#define CHILDREN_PAUSE_NS 1000000 /* real time */
+#define CHILDREN_PAUSE_NS 1000000 /* real time; likewise between looks at descriptors */
 
 enum { BLOCKED, WOKEN, TIMED_OUT };
 
 static struct simlock lock;
 static _Atomic uint64_t now_ns = START_NS;
 static uint64_t end_ns = UINT64_MAX;
+static uint64_t budget_ns = UINT64_MAX;
 static unsigned running = 1;
 static unsigned threads = 1;
 static struct simclock_waiter *blocked_first;
 static _Atomic unsigned reads; /* of the clock since time moved last */
 
+static uint64_t later(uint64_t time_ns, uint64_t by_ns)
+{
+	return by_ns > UINT64_MAX - time_ns ? UINT64_MAX : time_ns + by_ns;
+}
+
 void simclock_begin(uint64_t deadline_ns)
 {
 	atomic_store(&now_ns, START_NS);
-	end_ns = deadline_ns > UINT64_MAX - START_NS ? UINT64_MAX : START_NS + deadline_ns;
+	budget_ns = deadline_ns;
+	end_ns = later(START_NS, budget_ns);
 	running = 1;
 	threads = 1;
 	blocked_first = NULL;
@@ -140,6 +147,15 @@ static void hang_unless_children(const char *why)
 	raw_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* What passed while there were children is not held against the program once they are gone. */
+static void check_deadline(uint64_t time_ns)
+{
+	if (time_ns <= end_ns)
+		return;
+	hang_unless_children("the deadline of the case passed");
+	end_ns = later(time_ns, budget_ns);
+}
+
 static void move_to(uint64_t time_ns)
 {
 	atomic_store(&reads, 0);
@@ -147,17 +163,43 @@ static void move_to(uint64_t time_ns)
 		atomic_store(&now_ns, time_ns);
 }
 
-/* Nobody runs: jump to the next deadline. Without one, only a child's signal goes on from here. */
+static bool is_ready(struct simclock_waiter *waiter)
+{
+	struct timespec none = {0};
+
+	return waiter->fds_count &&
+	       raw_call(SYS_ppoll, waiter->fds, waiter->fds_count, &none, NULL, 0) != 0;
+}
+
+/* Who has something to read already goes on before time does. */
+static struct simclock_waiter *first_ready(bool *ret_listens)
+{
+	*ret_listens = false;
+	for (struct simclock_waiter *waiter = blocked_first; waiter; waiter = waiter->next) {
+		*ret_listens |= waiter->fds_count != 0;
+		if (is_ready(waiter))
+			return waiter;
+	}
+	return NULL;
+}
+
+/* Nobody runs: jump to the next deadline. Without one, only a child's signal goes on from here, or
+ * somebody outside who writes to a descriptor. */
 static void advance(void)
 {
-	struct simclock_waiter *next = earliest();
+	bool listens;
+	struct simclock_waiter *ready = first_ready(&listens), *next = earliest();
 
-	if (!next) {
-		hang_unless_children("every thread is blocked for ever");
+	if (ready) {
+		run_on(ready, WOKEN);
 		return;
 	}
-	if (next->deadline_ns > end_ns)
-		hang_unless_children("the deadline of the case passed");
+	if (!next) {
+		if (!listens)
+			hang_unless_children("every thread is blocked for ever");
+		return;
+	}
+	check_deadline(next->deadline_ns);
 	move_to(next->deadline_ns);
 	run_on(next, TIMED_OUT);
 }
@@ -169,8 +211,7 @@ static void tick(void)
 	uint64_t time_ns = simclock_now_ns() + SPIN_STEP_NS;
 	struct simclock_waiter *next;
 
-	if (time_ns > end_ns)
-		hang_unless_children("the deadline of the case passed");
+	check_deadline(time_ns);
 	atomic_store(&now_ns, time_ns);
 	while ((next = earliest()) != NULL && next->deadline_ns <= time_ns)
 		run_on(next, TIMED_OUT);
@@ -194,9 +235,20 @@ static void stop_running(void)
  * that it stands for do. */
 static long wait_really(struct simclock_waiter *waiter)
 {
-	struct timespec hour = {.tv_sec = 3600};
+	struct timespec hour = {.tv_sec = 3600}, pause = {.tv_nsec = CHILDREN_PAUSE_NS};
 
-	return raw_call(SYS_futex, &waiter->wake, FUTEX_WAIT_PRIVATE, BLOCKED, &hour);
+	return raw_call(SYS_futex, &waiter->wake, FUTEX_WAIT_PRIVATE, BLOCKED,
+			waiter->fds_count ? &pause : &hour);
+}
+
+/* Others in this process are seen to by advance(); this is for those outside. */
+static void look(struct simclock_waiter *waiter)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+
+	if (waiter->wake == BLOCKED && is_ready(waiter))
+		run_on(waiter, WOKEN);
+	simlock_drop(&lock, &guard);
 }
 
 /* A handler ran: unless somebody woke us meanwhile, we are running because of it. */
@@ -221,9 +273,12 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
 		stop_running();
 	}
 	simlock_drop(&lock, &guard);
-	while (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED)
+	while (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED) {
 		if (wait_really(waiter) == -EINTR && interrupted(waiter) == -EINTR)
 			return -EINTR;
+		if (waiter->fds_count)
+			look(waiter);
+	}
 	return waiter->wake == TIMED_OUT ? -ETIMEDOUT : 0;
 }
 

@@ -11,6 +11,7 @@
 #ifndef SWAPFAULT_SIMCLOCK_H
 #define SWAPFAULT_SIMCLOCK_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct simclock_waiter {
 	uint32_t wake;	      /* futex: 0 blocked, 1 woken, 2 timed out */
 	uint64_t deadline_ns; /* virtual; UINT64_MAX: none */
 	struct simclock_waiter *next;
+	struct pollfd *fds; /* descriptors that wake it, too, once something is ready there */
+	uint64_t fds_count;
 };
 
 /* Block the calling thread until simclock_wake() or virtual @deadline_ns. 0 woken, -ETIMEDOUT,
@@ -42,7 +45,7 @@ bool simclock_has_children(void);
 
 /*
  * A thread counts from its creation on (its creator calls started) until it ended. One that blocks
- * in the kernel for something outside of virtual time (a pipe, a child) counts as running: time
+ * in the kernel for something outside of virtual time (a read of a pipe) counts as running: time
  * stands still until it comes back.
  */
 void simclock_thread_started(void);

@@ -3,7 +3,6 @@
  * time_calls.c - clocks and sleeps: virtual in sim, libc's otherwise.
  */
 #include <errno.h>
-#include <poll.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,8 +18,6 @@ REAL(nanosleep)
 REAL(clock_nanosleep)
 REAL(usleep)
 REAL(sleep)
-REAL(poll)
-REAL(ppoll)
 
 /* 0, or -EINTR with the rest in @ret_left. */
 static int sleep_until(uint64_t deadline_ns, uint64_t *ret_left)
@@ -131,25 +128,6 @@ EXPORT unsigned sleep(unsigned seconds)
 	return sleep_for(&time, &left) ? (unsigned)left.tv_sec + (left.tv_nsec > 0) : 0;
 }
 
-/* A poll of nothing is a sleep. Descriptors belong to the kernel, and so does the time there. */
-EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
-{
-	struct timespec time;
-
-	if (!simthread_waits_virtually() || count > 0 || timeout_ms < 0)
-		return real_poll()(fds, count, timeout_ms);
-	time = simtime_timespec((uint64_t)timeout_ms * 1000000u);
-	return finish(sleep_for(&time, NULL));
-}
-
-EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-		 const sigset_t *mask)
-{
-	if (!simthread_waits_virtually() || count > 0 || !timeout || mask)
-		return real_ppoll()(fds, count, timeout, mask);
-	return finish(sleep_for(timeout, NULL));
-}
-
 INTERPOSED(clock_gettime);
 INTERPOSED(gettimeofday);
 INTERPOSED(time);
@@ -157,5 +135,3 @@ INTERPOSED(nanosleep);
 INTERPOSED(clock_nanosleep);
 INTERPOSED(usleep);
 INTERPOSED(sleep);
-INTERPOSED(poll);
-INTERPOSED(ppoll);
