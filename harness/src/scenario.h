@@ -73,8 +73,6 @@ struct scenario {
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */
-	char **program; /* NULL, or an argv: run this instead of the built-in workload; NULL-ended
-			 */
 	struct yaml_node *root; /* the parsed YAML, owned here (the matrix is applied to it) */
 };
 

@@ -21,17 +21,8 @@ static const struct yaml_node *place_of(const struct yaml_node *root, const char
 
 static int check_what_runs(struct scenario_reader *reader, const struct yaml_node *root)
 {
-	const struct yaml_node *swap = yaml_node_member(root, "swap");
-	const struct yaml_node *program = yaml_node_member(root, "program");
-
-	if (!swap && !program)
-		return scenario_refuse(reader, root, "key 'swap' or 'program' is missing");
-	if (swap && program)
-		return scenario_refuse(reader, program,
-				       "program: contradicts swap, one of the two");
-	if (program && yaml_node_member(root, "handle"))
-		return scenario_refuse(reader, place_of(root, "handle", NULL),
-				       "handle: goes with swap only");
+	if (!yaml_node_member(root, "swap"))
+		return scenario_refuse(reader, root, "key 'swap' is missing");
 	return 0;
 }
 

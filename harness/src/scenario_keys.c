@@ -236,7 +236,7 @@ const struct scenario_key scenario_keys[] = {
 	{.name = "swap", .type = KEY_MAP, .offset = offsetof(struct scenario, workload),
 	 .keys = swap_keys, .doc = "the built-in workload"},
 	{.name = "program", .type = KEY_SPECIAL, .read = scenario_read_program, RANGE(1, 256),
-	 .doc = "a program and its arguments, to run instead of the built-in workload"},
+	 .doc = "refused: programs of others are run by swaptorture exec"},
 	{.name = "handle", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.handle),
 	 .keys = handle_keys, .doc = "options of the swapio handle"},
 	{.name = "matrix", .type = KEY_SPECIAL, .read = scenario_read_matrix,

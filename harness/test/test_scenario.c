@@ -56,7 +56,7 @@ static const struct bad bad_yaml[] = {
 
 static const struct bad bad_keys[] = {
 	{"swap: {}\n", "1:1: key 'title' is missing in the scenario"},
-	{TITLE, "1:1: key 'swap' or 'program' is missing"},
+	{TITLE, "1:1: key 'swap' is missing"},
 	{TITLE "swap: {steps: [wait]}\n", "2:7: key 'tensors' is missing in swap"},
 	{GOOD "hadle: {}\n", "7:1: unknown key 'hadle' in the scenario, did you mean 'handle'?"},
 	{GOOD "xyzzyx: {}\n", "7:1: unknown key 'xyzzyx' in the scenario, known are title, origin"},
@@ -109,7 +109,7 @@ static const struct bad bad_keys[] = {
 	{GOOD "limits: {nofile: 2}\n", "7:18: nofile: 2 is out of range, 16 to 65536"},
 	{GOOD "arm: later\n", "7:6: arm: 'later' is not allowed, one of after-open, before-open"},
 	{GOOD "meta: {class: hang}\n", "7:7: key 'verdict' is missing in meta"},
-	{GOOD "program: fio\n", "7:10: program: must be a list of the program and its arguments"},
+	{GOOD "program: fio\n", "7:10: program: is not run by this version; use 'swaptorture exec'"},
 };
 
 static const struct bad bad_workloads[] = {
@@ -168,8 +168,8 @@ static const struct bad bad_workloads[] = {
 	{STEPS "  steps: [close, swap-in]\n",
 	 "6:18: swap-in: the handle is closed, a step open is"},
 	{STEPS "  steps: [open]\n", "6:11: open: the handle is open already"},
-	{GOOD "program: [fio]\n", "7:10: program: contradicts swap, one of the two"},
-	{TITLE "program: [fio]\nhandle: {workers: 1}\n", "3:9: handle: goes with swap only"},
+	{TITLE "program: [fio]\nhandle: {workers: 1}\n",
+	 "2:10: program: is not run by this version; use 'swaptorture exec'"},
 	{GOOD "expect: {result: error, tensor: c}\n", "7:33: tensor: no tensor is named 'c'"},
 	{GOOD "expect: {result: ok, error: EIO}\n", "7:29: error: contradicts result: ok"},
 	{GOOD "expect: {result: ok, failures: 1}\n", "7:32: failures: contradicts result: ok"},
