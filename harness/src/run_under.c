@@ -129,18 +129,11 @@ void run_under_keep(const struct run *run, const struct job *job)
 		unlink(name);
 }
 
-/* Valgrind runs handlers at moments of its own, and is itself the tracer of its program. */
+/* In sim signals come at the points where waits look for them: valgrind has no part in that. */
 const char *run_under_refuses(const struct run *run, const struct test_case *test_case)
 {
 	if (!run->options->under)
 		return "";
-	for (unsigned i = 0; i < test_case->schedule.count; i++) {
-		enum kind_id kind = test_case->schedule.faults[i].kind;
-
-		if (kind == KIND_io_getevents_signal || kind == KIND_io_getevents_stop ||
-		    kind == KIND_io_getevents_attach)
-			return "under valgrind no signal arrives in the middle of a wait";
-	}
 	if (test_case->target != TARGET_SIM)
 		return "valgrind has no io_pgetevents: only sim runs under it";
 	return "";
