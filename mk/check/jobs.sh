@@ -78,7 +78,7 @@ for suite in "$@"; do
 			align/odd-length-is-whole.yaml align/sectors-of-4096-bytes.yaml
 		scenarios memcheck "$build" sim '--under memcheck --case workers=1' \
 			lifecycle/cancel-in-flight.yaml lifecycle/error-then-reuse.yaml \
-			lifecycle/event-twice-or-unknown.yaml
+			lifecycle/event-twice-or-unknown.yaml signal/masked-signal-waits.yaml
 		;;
 	helgrind)
 		units helgrind "$build" "$HELGRIND" core
