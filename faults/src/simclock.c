@@ -268,6 +268,7 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
 	struct simlock_guard guard = simlock_take(&lock);
 
 	waiter->deadline_ns = deadline_ns;
+	waiter->thread = pthread_self();
 	if (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED) {
 		append(waiter);
 		stop_running();
@@ -289,6 +290,17 @@ void simclock_wake(struct simclock_waiter *waiter)
 	if (waiter->wake == BLOCKED)
 		run_on(waiter, WOKEN);
 	simlock_drop(&lock, &guard);
+}
+
+bool simclock_is_blocked(pthread_t thread)
+{
+	struct simlock_guard guard = simlock_take(&lock);
+	const struct simclock_waiter *waiter = blocked_first;
+
+	while (waiter && !pthread_equal(waiter->thread, thread))
+		waiter = waiter->next;
+	simlock_drop(&lock, &guard);
+	return waiter != NULL;
 }
 
 void simclock_thread_started(void)

@@ -12,6 +12,7 @@
 #define SWAPFAULT_SIMCLOCK_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct simclock_waiter {
 	struct simclock_waiter *next;
 	struct pollfd *fds; /* descriptors that wake it, too, once something is ready there */
 	uint64_t fds_count;
+	pthread_t thread;
 };
 
 /* Block the calling thread until simclock_wake() or virtual @deadline_ns. 0 woken, -ETIMEDOUT,
@@ -41,6 +43,8 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns);
 /* Make @waiter runnable: it counts as running from this very call on. */
 void simclock_wake(struct simclock_waiter *waiter);
 
+/* Is the thread at a wait, as far as the clock knows? */
+bool simclock_is_blocked(pthread_t thread);
 bool simclock_has_children(void);
 
 /*
