@@ -38,6 +38,7 @@ static __attribute__((noreturn)) void begin_child(const struct exec_options *opt
 						  int error_fd)
 {
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (options->deadline_ns)
 		setpgid(0, 0);

@@ -96,6 +96,7 @@ static _Noreturn void become_worker(int socket, const struct command *command,
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	dup2(nothing, STDIN_FILENO);
 	dup2(nothing, STDOUT_FILENO);
 	if (dup2(socket, WORKER_FD) < 0)

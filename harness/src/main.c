@@ -3,8 +3,10 @@
  * main.c - swaptorture: which command?
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "nearest.h"
@@ -64,9 +66,22 @@ static int finish(int status)
 	return status == CLI_EXIT_PASSED || status == CLI_EXIT_SKIPPED ? CLI_EXIT_USAGE : status;
 }
 
+/*
+ * Else a report or a swapped file would get the number of a closed stream, and what is printed
+ * would go into it. The wrong way round each, so that using a closed stream stays an error.
+ */
+static void occupy_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_closed_streams();
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, reported as one */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a limit on the size of files */
 	if (argc > 0 && argv[0][0])
 		cli_program_set(argv[0]);
 	if (argc < 2) {

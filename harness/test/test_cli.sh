@@ -108,6 +108,13 @@ expect 2 'No space left on device' run --report ndjson:/dev/full
 "$swaptorture" points >/dev/full 2>err && fail 'points onto a full disk ended with 0'
 grep -q 'No space left on device' err || fail 'points onto a full disk did not say so'
 
+# A closed stream is an error, and nothing else gets its number; a limit on files kills nobody.
+"$swaptorture" run --target sim --report ndjson:closed.ndjson <&- >&- 2>err
+[ $? -eq 2 ] || fail 'a run onto a closed standard output did not end with 2'
+grep -v -q '^{' closed.ndjson && fail 'a closed standard output got the number of the report'
+(ulimit -f 0 && "$swaptorture" run --target host --work-dir . 2>&1) | cat >out
+grep -q 'cannot be written to: File too large' out || fail "below ulimit -f 0: $(head -3 out)"
+
 # Every repro line, pasted into a shell, runs just that case.
 "$swaptorture" list --repro >lines || fail 'list --repro'
 [ "$(wc -l <lines)" -eq 6 ] || fail 'list --repro lacks lines'
