@@ -209,24 +209,26 @@ static void spins(void)
  * deadline of the case. */
 static void shares(void)
 {
-	sem_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sem_t *to_parent = mmap(NULL, 2 * sizeof(*to_parent), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sem_t *to_child = to_parent + 1;
 	struct timespec until;
 	pid_t child;
 
-	sem_init(shared, 1, 0);
+	sem_init(to_parent, 1, 0);
+	sem_init(to_child, 1, 0);
 	until = in_seconds(CLOCK_REALTIME, 5);
-	say("alone", sem_timedwait(shared, &until) < 0 && errno == ETIMEDOUT);
+	say("alone", sem_timedwait(to_parent, &until) < 0 && errno == ETIMEDOUT);
 	child = fork();
 	if (child == 0) {
-		sem_post(shared);
-		sem_wait(shared);
+		sem_post(to_parent);
+		sem_wait(to_child);
 		_exit(0);
 	}
 	until = in_seconds(CLOCK_REALTIME, 30);
-	say("shared", sem_timedwait(shared, &until));
+	say("shared", sem_timedwait(to_parent, &until));
 	sleep(1000);
-	sem_post(shared);
+	sem_post(to_child);
 	while (waitpid(child, NULL, WNOHANG) == 0)
 		sleep(100);
 	puts("child gone");
