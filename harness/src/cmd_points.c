@@ -169,7 +169,7 @@ static int print_points(const struct cli_command *command, const struct cli_word
 		printf("| point | kind | effect | rows | errnos | meaning |\n"
 		       "|---|---|---|---|---|---|\n");
 	else
-		printf("A fault is POINT#WHEN CONDITION => KIND, see swaptorture-scenario(5).\n");
+		printf("A fault is POINT#WHEN CONDITION => KIND, see swaptorture-schedule(5).\n");
 	print_each(words, format == POINTS_MARKDOWN ? print_markdown : print_text);
 	return CLI_EXIT_PASSED;
 }

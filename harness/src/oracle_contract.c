@@ -48,6 +48,11 @@ static void check_range(const struct asked *asked)
 		WRONG(asked,
 		      "fails in bytes %" PRIu64 " + %" PRIu64 ", outside of %" PRIu64 "-%" PRIu64,
 		      request->fail_offset, request->fail_length, begin, end);
+	if (request->bytes + request->fail_length < request->length)
+		WRONG(asked,
+		      "fails in %" PRIu64 " bytes and moved %" PRIu64 " of %" PRIu64
+		      ": the others are nobody's",
+		      request->fail_length, request->bytes, request->length);
 	if (request->bytes >= request->length)
 		WRONG(asked, "fails with %" PRIu64 " bytes moved of %" PRIu64, request->bytes,
 		      request->length);
