@@ -68,7 +68,8 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 	if (!simthread_waits_virtually() || mask ||
 	    (timeout && (!simtime_is_valid(timeout) || timeout->tv_sec < 0)))
 		return real_ppoll()(fds, count, timeout, mask);
-	return poll_virtually(fds, count, timeout ? simtime_after(simtime_ns(timeout)) : UINT64_MAX);
+	return poll_virtually(fds, count,
+			      timeout ? simtime_after(simtime_ns(timeout)) : UINT64_MAX);
 }
 
 static short events_at(const struct sets *sets, int fd)

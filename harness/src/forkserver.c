@@ -85,8 +85,7 @@ static void set_environment(const struct command *command, const char *log_dir)
 	setenv("LD_PRELOAD", command->preload, 1);
 }
 
-static _Noreturn void become_worker(int socket, const struct command *command,
-				    const char *log_dir)
+static _Noreturn void become_worker(int socket, const struct command *command, const char *log_dir)
 {
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDWR);

@@ -109,7 +109,8 @@ static const struct bad bad_keys[] = {
 	{GOOD "limits: {nofile: 2}\n", "7:18: nofile: 2 is out of range, 16 to 65536"},
 	{GOOD "arm: later\n", "7:6: arm: 'later' is not allowed, one of after-open, before-open"},
 	{GOOD "meta: {class: hang}\n", "7:7: key 'verdict' is missing in meta"},
-	{GOOD "program: fio\n", "7:10: program: is not run by this version; use 'swaptorture exec'"},
+	{GOOD "program: fio\n",
+	 "7:10: program: is not run by this version; use 'swaptorture exec'"},
 };
 
 static const struct bad bad_workloads[] = {
