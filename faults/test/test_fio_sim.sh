@@ -3,6 +3,7 @@
 # fio in virtual time, with processes and with threads: its helper listens at a pipe for the whole
 # run, and time goes on all the same. Disarmed it is content, of a flipped bit it complains.
 set -u
+# shellcheck disable=SC2034 # read by fio.sh
 PATIENCE=30
 # shellcheck source=/dev/null
 . "$SRC/faults/test/fio.sh"
