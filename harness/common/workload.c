@@ -62,6 +62,33 @@ const char *step_name(enum step_kind kind)
 	return step_names[kind];
 }
 
+bool step_needs_handle(enum step_kind kind)
+{
+	switch (kind) {
+	case STEP_TRUNCATE:
+	case STEP_CORRUPT:
+	case STEP_PREPARE:
+	case STEP_REMOVE:
+	case STEP_OPEN:
+	case STEP_REPEAT:
+	case STEP_COUNT:
+		return false;
+	case STEP_SWAP_OUT:
+	case STEP_SWAP_IN:
+	case STEP_WRITE:
+	case STEP_READ:
+	case STEP_START:
+	case STEP_WAIT:
+	case STEP_CANCEL:
+	case STEP_CLOSE:
+	case STEP_ABORT:
+	case STEP_FORK:
+	case STEP_IS_PINNED:
+		return true;
+	}
+	return false;
+}
+
 int step_find(const char *name, enum step_kind *ret_kind)
 {
 	for (unsigned i = 0; i < STEP_COUNT; i++) {

@@ -75,7 +75,8 @@ enum step_kind {
 	STEP_REPEAT,	/* the steps since the last repeat mark again, `count` times in all */
 	STEP_COUNT
 };
-const char *step_name(enum step_kind kind);		   /* "swap-out" ... */
+const char *step_name(enum step_kind kind);  /* "swap-out" ... */
+bool step_needs_handle(enum step_kind kind); /* it calls the library with an open handle */
 int step_find(const char *name, enum step_kind *ret_kind); /* -ENOENT */
 
 struct step {

@@ -77,38 +77,11 @@ static int check_corrupt(struct scenario_reader *reader, const struct step *step
 	return 0;
 }
 
-static bool needs_handle(enum step_kind kind)
-{
-	switch (kind) {
-	case STEP_TRUNCATE:
-	case STEP_CORRUPT:
-	case STEP_PREPARE:
-	case STEP_REMOVE:
-	case STEP_OPEN:
-	case STEP_REPEAT:
-	case STEP_COUNT:
-		return false;
-	case STEP_SWAP_OUT:
-	case STEP_SWAP_IN:
-	case STEP_WRITE:
-	case STEP_READ:
-	case STEP_START:
-	case STEP_WAIT:
-	case STEP_CANCEL:
-	case STEP_CLOSE:
-	case STEP_ABORT:
-	case STEP_FORK:
-	case STEP_IS_PINNED:
-		return true;
-	}
-	return false;
-}
-
 /* Follow the handle: a close that must answer an error leaves it open. */
 static int check_handle(struct scenario_reader *reader, const struct step *step,
 			const struct yaml_node *node, bool *open)
 {
-	if (needs_handle(step->kind) && !*open)
+	if (step_needs_handle(step->kind) && !*open)
 		return scenario_refuse(reader, node, "%s: the handle is closed, a step open is due",
 				       step_name(step->kind));
 	if (step->kind == STEP_OPEN && *open)

@@ -28,33 +28,6 @@ int64_t step_timeout(const struct step *step)
 	return step->timeout_ns < 0 ? SWAPIO_FOREVER : step->timeout_ns;
 }
 
-static bool needs_handle(enum step_kind kind)
-{
-	switch (kind) {
-	case STEP_SWAP_OUT:
-	case STEP_SWAP_IN:
-	case STEP_WRITE:
-	case STEP_READ:
-	case STEP_START:
-	case STEP_WAIT:
-	case STEP_CANCEL:
-	case STEP_CLOSE:
-	case STEP_ABORT:
-	case STEP_FORK:
-	case STEP_IS_PINNED:
-		return true;
-	case STEP_TRUNCATE:
-	case STEP_CORRUPT:
-	case STEP_PREPARE:
-	case STEP_REMOVE:
-	case STEP_OPEN:
-	case STEP_REPEAT:
-	case STEP_COUNT:
-		break;
-	}
-	return false;
-}
-
 /* Let the harness look at the files as they are now. */
 static void pause_for_reader(void)
 {
@@ -73,7 +46,7 @@ static void run_one(unsigned index)
 
 	worker.step = index;
 	tell_step();
-	if (!worker.handle && needs_handle(step->kind))
+	if (!worker.handle && step_needs_handle(step->kind))
 		return; /* the open that failed was told */
 	functions[step->kind](step);
 	pause_for_reader();
