@@ -21,7 +21,7 @@ static bool schedule_crashes(void)
 	return false;
 }
 
-/* Shared with children to come; pages are taken when they are first written. */
+/* Pages are taken when they are first written. */
 static struct durable_journal *map_journal(void)
 {
 	long map =
@@ -40,7 +40,6 @@ void durable_begin(void)
 		runtime_log_note("no memory to keep what is not durable");
 		return;
 	}
-	durable_process_add();
 	atomic_store(&durable_active, true);
 }
 

@@ -11,7 +11,7 @@
  * Between begin and end the journal is locked and every signal blocked, so that what is kept is
  * what the call really replaced.
  *
- * Threads: any, forked children included; safe in signal handlers.
+ * Threads: any; a fork ends it, children are not covered. Safe in signal handlers.
  */
 #ifndef SWAPFAULT_DURABLE_H
 #define SWAPFAULT_DURABLE_H

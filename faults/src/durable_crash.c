@@ -13,7 +13,6 @@
 
 static __attribute__((noreturn)) void end_now(void)
 {
-	durable_process_end_others();
 	for (;;)
 		raw_call(SYS_exit_group, EVENTLOG_EXIT_CRASH);
 }

@@ -14,7 +14,6 @@
 
 #define DURABLE_RECORDS_BYTES ((size_t)256 << 20) /* reserved, not taken until used */
 #define DURABLE_FILES_MAX 1024u
-#define DURABLE_PROCESSES_MAX 64u
 #define DURABLE_NO_FILE UINT32_MAX
 
 enum durable_kind {
@@ -58,17 +57,11 @@ struct durable_file {
 	int pid, fd; /* whose descriptor; pid 0: the place is free */
 };
 
-struct durable_process {
-	int pid;
-	uint64_t start; /* numbers are used again: this tells them apart */
-};
-
 struct durable_journal {
 	_Atomic uint32_t lock;
 	const char *broken; /* why it is not complete, a literal; NULL: it is */
 	uint64_t used_bytes;
 	struct durable_file files[DURABLE_FILES_MAX];
-	struct durable_process processes[DURABLE_PROCESSES_MAX];
 	_Alignas(8) char records[];
 };
 
@@ -119,10 +112,6 @@ struct durable_count durable_draw(uint64_t seed);
 
 /* durable_undo.c: 0, -errno */
 int durable_undo_all(void);
-
-/* durable_process.c */
-void durable_process_add(void);
-void durable_process_end_others(void);
 
 enum durable_act {
 	DURABLE_ACT_WRITE,
