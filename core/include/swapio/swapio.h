@@ -11,6 +11,8 @@
 #include "swapio/error.h"
 #include "swapio/handle.h"
 #include "swapio/io.h"
+#include "swapio/store.h"
+#include "swapio/swap.h"
 
 #define SWAPIO_VERSION_MAJOR 0
 #define SWAPIO_VERSION_MINOR 1
