@@ -3,8 +3,10 @@
  * volume.h - the room of one group: two slots for manifests, and two places for every tensor.
  *
  * A swap-out writes tensors to the places that the newest manifest does not use, then the manifest
- * into the slot that the newest does not use. So whatever a crash leaves of it, the newest manifest
- * and everything it speaks of are untouched. A group that outgrows its volume gets another one,
+ * into the slot that the newest is not in. So whatever a crash leaves of it, the newest manifest
+ * and everything it speaks of are untouched. When the new manifest is durable, the other slot is
+ * sealed: it says which generation was committed, so that damage to the newest manifest can never
+ * make an older generation look like the newest. A group that outgrows its volume gets another one,
  * and the old one goes when the new one holds a committed generation.
  *
  * Threads: one swap of a group at a time; that is the caller's to see to.
@@ -13,25 +15,42 @@
 #define SWAPIOI_VOLUME_H
 
 #include "manifest.h"
+#include "medium.h"
 
 struct swapio_store;
 
+/* What a commit does, in this order; its place when it is resumed. */
+enum commit_step {
+	COMMIT_IDLE,
+	COMMIT_HEAD,	 /* new volume: head and empty slots are being written */
+	COMMIT_DATA,	 /* sync of the data; a new volume is made findable */
+	COMMIT_MANIFEST, /* the manifest is being written */
+	COMMIT_SYNC,	 /* sync of the manifest: after it, the generation is committed */
+	COMMIT_SEAL,	 /* the other slot is being sealed */
+	COMMIT_DROP,	 /* the old volume goes */
+	COMMIT_UNDO,	 /* it failed with the manifest written: the slot gets its seal back */
+};
+
 struct volume {
-	struct swapio_store *store;
-	uint64_t number;      /* which of the group's volumes; grows */
-	int fd;		      /* for data; direct where possible */
-	uint64_t base;	      /* of the volume in the file or device */
+	struct swapio_store *store; /* NULL: no volume */
+	struct medium_entry entry;
+	int fd;		      /* for data; direct where possible; -1: none */
 	uint64_t slot_bytes;  /* of a manifest, multiple of STORE_UNIT */
 	uint64_t place_bytes; /* of all tensors once, multiple of STORE_UNIT */
 	unsigned newest_slot; /* the next commit goes to the other */
-	bool empty;	      /* nothing was ever committed in it */
+	uint64_t committed;   /* generation in newest_slot; 0: nothing was ever committed in it */
+
+	/* Of a commit. */
+	enum commit_step step;
+	void *buf;	  /* aligned memory of the handle: what is written beside the tensors */
+	uint64_t request; /* swapio_id in flight, 0 none */
+	int failure;	  /* what COMMIT_UNDO will return */
 };
 
 /*
  * Look for the newest committed generation of @group. On success @ret_manifest is the caller's.
  * 0, -ENOENT nothing stored, -EBADMSG -EXDEV -ENOTSUP with a sentence, or -errno of reading.
- * Volumes of the group that hold no committed generation are ignored, and reused or removed by
- * the next prepare.
+ * Volumes of the group that hold no committed generation are ignored; the next commit removes them.
  */
 int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
 			struct manifest **ret_manifest, struct swapio_error *error);
@@ -40,12 +59,18 @@ int swapioi_volume_find(struct swapio_store *store, const char *group, struct vo
  * Make sure that there is a volume for the next generation @next: @volume itself when it is open,
  * big enough for its manifest, and @stored lies in it exactly as @next does (else tensors of the
  * next generation could lie over tensors of this one); else a new one, which replaces it at commit.
- * Its room is allocated: after this only the device can fail. 0, -ENOSPC -EDQUOT -EFBIG with a
- * sentence, or -errno.
+ * @volume has fd -1 and @stored is NULL when nothing is stored. When @volume itself is taken,
+ * *ret_next becomes a copy of it; it has the same fd, and only one of the two is closed.
+ * Its room is allocated, and the memory that the commit needs: after this only the device can
+ * fail. Everything is copied, so @ret_next may be written anywhere. 0, -ENOSPC -EDQUOT -EFBIG with
+ * a sentence, or -errno.
  */
 int swapioi_volume_prepare(struct swapio_store *store, const struct manifest *stored,
-			   const struct manifest *next, struct volume *volume,
+			   const struct manifest *next, const struct volume *volume,
 			   struct volume *ret_next, struct swapio_error *error);
+
+/* Are both the same room? Then a commit replaces the generation within it. */
+bool swapioi_volume_same(const struct volume *a, const struct volume *b);
 
 /* Where @tensor of a manifest begins, in the file or device of volume->fd. */
 uint64_t swapioi_volume_tensor_offset(const struct volume *volume,
@@ -53,14 +78,24 @@ uint64_t swapioi_volume_tensor_offset(const struct volume *volume,
 
 /*
  * Commit @next, whose tensors were all written: sync the data, write the manifest into the other
- * slot, sync it, and with a new volume everything that makes it findable; then drop the old volume,
- * if it is another. On failure nothing was replaced: what was stored is still the newest, or, when
- * a sync after the manifest failed, it is not known which of the two a power cut would leave.
- * 0 or -errno with a sentence; @ret_cause says whether I/O or a sync failed.
+ * slot, sync it, and with a new volume everything that makes it findable; then remove @old, if it
+ * is another (its fd is closed), and leftovers of the group.
+ *
+ * 0; -ETIMEDOUT when @deadline_ns passed: call it again with the same arguments to go on;
+ * -errno with a sentence, and @ret_cause says whether I/O or a sync failed: nothing was replaced,
+ * what was stored is still the newest. (When the sync of the manifest failed and a power cut
+ * follows, it is not known which of the two it leaves.)
  */
 int swapioi_volume_commit(struct volume *next_volume, const struct manifest *next,
-			  struct volume *old, enum swapio_swap_cause *ret_cause,
-			  struct swapio_error *error);
+			  struct volume *old, int64_t deadline_ns,
+			  enum swapio_swap_cause *ret_cause, struct swapio_error *error);
+
+/*
+ * Give up what was prepared: a new volume is removed, an old one forgets the commit's memory. Also
+ * after a commit failed. Neither closes an old volume. A swap that was cancelled must have drained
+ * its transfers before.
+ */
+void swapioi_volume_abandon(struct volume *next_volume);
 
 /* Close descriptors; what is stored stays. A volume with fd -1 is left alone. */
 void swapioi_volume_close(struct volume *volume);
