@@ -69,6 +69,13 @@ void swapioi_file_free(struct swapio *handle, struct file *file);
 struct file *swapioi_file_find(struct swapio *handle, int fd);
 void swapioi_file_share(struct swapio *handle, struct file *file);
 
+/*
+ * swapio_submit() for the library's own requests, on a handle that its owner uses as well: only
+ * swapio_wait() with its id ends it, so that no swapio_wait_some() takes its result away.
+ */
+int swapioi_submit_unlisted(struct swapio *handle, const struct swapio_io *io,
+			    struct swapio_error *error, swapio_id *ret_id);
+
 /* End the requests in @over, whose last blocks ended. The handle is not locked. */
 void swapioi_requests_finish(struct swapio *handle, struct list *over);
 

@@ -33,6 +33,7 @@ struct request {
 	char *mem;	     /* of start */
 	bool on_host;	     /* the kernel can do I/O on mem */
 	uint64_t tag;
+	bool unlisted; /* for whom knows its id only: not counted as pending, not for any wait */
 	uint64_t block_bytes, bounce_bytes; /* multiples of the file's sector */
 
 	uint64_t cursor;     /* blocks before it were cut */

@@ -141,7 +141,8 @@ static swapio_id activate(struct swapio *handle, struct request *request, bool s
 	pthread_mutex_lock(&handle->lock);
 	id = swapioi_request_id(handle, request);
 	request->state = REQUEST_ACTIVE;
-	handle->pending++;
+	if (!request->unlisted)
+		handle->pending++;
 	handle->active++;
 	handle->requests_accepted++;
 	if (share)
@@ -158,8 +159,8 @@ static swapio_id activate(struct swapio *handle, struct request *request, bool s
 	return id;
 }
 
-int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swapio_error *error,
-		  swapio_id *ret_id)
+static int submit(struct swapio *handle, const struct swapio_io *io, bool unlisted,
+		  struct swapio_error *error, swapio_id *ret_id)
 {
 	struct request *request = NULL;
 	struct file *file = NULL;
@@ -185,6 +186,19 @@ int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swap
 	}
 	swapioi_request_start(request, io, file, &handle->cut_sizes,
 			      handle->accel->is_host(io->buf));
+	request->unlisted = unlisted;
 	*ret_id = activate(handle, request, !shared && !io->path);
 	return 0;
+}
+
+int swapio_submit(struct swapio *handle, const struct swapio_io *io, struct swapio_error *error,
+		  swapio_id *ret_id)
+{
+	return submit(handle, io, false, error, ret_id);
+}
+
+int swapioi_submit_unlisted(struct swapio *handle, const struct swapio_io *io,
+			    struct swapio_error *error, swapio_id *ret_id)
+{
+	return submit(handle, io, true, error, ret_id);
 }

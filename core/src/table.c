@@ -132,9 +132,11 @@ static void finish(struct swapio *handle, struct request *request)
 		swapioi_file_free(handle, request->file);
 	request->file = NULL;
 	request->state = REQUEST_DONE;
+	handle->active--;
+	if (request->unlisted)
+		return;
 	list_append(&handle->done_requests, &request->link);
 	handle->done_count++;
-	handle->active--;
 }
 
 /* Closing is a system call, and the caller must not see a request done while its file is open. */

@@ -25,8 +25,10 @@ static void fetch(struct swapio *handle, struct request *request, struct swapio_
 {
 	swapioi_request_result(request, swapioi_request_id(handle, request), ret_result);
 	list_remove(&request->link);
-	handle->done_count--;
-	handle->pending--;
+	if (!request->unlisted) {
+		handle->done_count--;
+		handle->pending--;
+	}
 	swapioi_request_free(handle, request);
 }
 

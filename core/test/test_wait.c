@@ -75,6 +75,35 @@ static void some_wait_fetches_no_more_than_max_and_no_less_than_min(void **state
 	}
 }
 
+static void an_unlisted_request_ends_by_its_id_only(void **state)
+{
+	struct swapio_result results[REQUESTS];
+	swapio_id unlisted;
+
+	(void)state;
+	for (unsigned workers = 0; workers < 2; workers++) {
+		struct swapio_io io;
+
+		script_reset();
+		begin(workers);
+		io = io_of(SWAPIO_READ, NULL, fd, 0, buf, 4096);
+		io.tag = 99;
+		assert_int_equal(swapioi_submit_unlisted(handle, &io, NULL, &unlisted), 0);
+		assert_int_equal(swapio_pending(handle), 0);
+		start_all();
+		assert_int_equal(swapio_pending(handle), REQUESTS);
+		assert_int_equal(swapio_wait_some(handle, REQUESTS, REQUESTS, SWAPIO_FOREVER,
+						  results),
+				 REQUESTS);
+		for (unsigned i = 0; i < REQUESTS; i++)
+			assert_true(results[i].tag < REQUESTS);
+		assert_int_equal(swapio_wait_some(handle, 1, 1, SWAPIO_FOREVER, results), 0);
+		assert_int_equal(finish(handle, unlisted).tag, 99);
+		assert_int_equal(swapio_wait(handle, unlisted, 0, results), -ENOENT);
+		end();
+	}
+}
+
 static void too_few_in_time_fetches_nothing(void **state)
 {
 	struct swapio_result results[REQUESTS] = {{.tag = 77}};
@@ -228,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waiting_for_nothing_returns_at_once),
 		cmocka_unit_test(some_wait_fetches_no_more_than_max_and_no_less_than_min),
+		cmocka_unit_test(an_unlisted_request_ends_by_its_id_only),
 		cmocka_unit_test(too_few_in_time_fetches_nothing),
 		cmocka_unit_test(results_come_in_order_of_completion),
 		cmocka_unit_test(negative_timeouts_only_look),
