@@ -8,7 +8,7 @@ WORKER_SRC := $(wildcard harness/worker/*.c)
 HARNESS_A := $(O)/lib/libharness.a
 HARNESS_BIN := $(O)/bin/swaptorture
 WORKER_BIN := $(O)/bin/swaptorture-worker
-HARNESS_LIBS := -lyaml -ljansson -lpthread -ldl
+HARNESS_LIBS := -lyaml -ljansson -lxxhash -lpthread -ldl
 META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
 	$(wildcard scenarios/meta/cores/*.c))
 
@@ -35,7 +35,7 @@ $(WORKER_BIN): $(call objects,$(WORKER_SRC) $(COMMON_SRC)) $(SCHEDULE_A) $(CORE_
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -rdynamic -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
-		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' -ljansson -lpthread -ldl
+		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' -ljansson -lxxhash -lpthread -ldl
 
 $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	@mkdir -p $(@D)
