@@ -59,7 +59,7 @@ static bool drain(struct swapio *handle, int64_t deadline_ns)
 
 	pthread_mutex_lock(&handle->lock);
 	for (bool looked = false; handle->active; looked = true) {
-		if (looked && deadline_ns != INT64_MAX && (!deadline_ns || now_ns() >= deadline_ns))
+		if (looked && deadline_passed(deadline_ns))
 			break;
 		swapioi_drive_locked(handle, deadline_ns);
 	}
@@ -78,7 +78,7 @@ int swapio_close(struct swapio *handle, int64_t timeout_ns)
 		return 0;
 	}
 	cancel_all(handle);
-	if (!drain(handle, timeout_ns > 0 ? deadline_after(timeout_ns) : 0))
+	if (!drain(handle, deadline_of(timeout_ns)))
 		return -EBUSY;
 	destroy(handle);
 	return 0;

@@ -5,6 +5,7 @@
 #ifndef SWAPIOI_DEADLINE_H
 #define SWAPIOI_DEADLINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -29,7 +30,19 @@ static inline int64_t deadline_after(int64_t timeout_ns)
 	return timeout_ns >= INT64_MAX - now ? INT64_MAX : now + timeout_ns;
 }
 
-/* The reverse: 0 stays 0 (look only), INT64_MAX stays for ever. */
+/* Of a call's timeout; 0 stays 0: look only. */
+static inline int64_t deadline_of(int64_t timeout_ns)
+{
+	return timeout_ns > 0 ? deadline_after(timeout_ns) : 0;
+}
+
+/* 0 has always passed: a look is all that was asked for. */
+static inline bool deadline_passed(int64_t deadline_ns)
+{
+	return deadline_ns != INT64_MAX && (!deadline_ns || now_ns() >= deadline_ns);
+}
+
+/* The reverse of deadline_after(): 0 stays 0 (look only), INT64_MAX stays for ever. */
 static inline int64_t left_until(int64_t deadline_ns)
 {
 	int64_t now;

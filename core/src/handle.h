@@ -106,6 +106,9 @@ void swapioi_poke_locked(struct swapio *handle, bool many);
 void swapioi_drive_locked(struct swapio *handle, int64_t deadline_ns);
 void swapioi_drive_leave_locked(struct swapio *handle);
 
+/* Index of the slot of @pool that starts at @slot, or -EINVAL (pool.c). */
+int swapioi_pool_index(const struct swapio_pool *pool, const void *slot);
+
 /* buffer.c */
 void swapioi_buffers_free(struct swapio *handle, bool child);
 

@@ -127,7 +127,7 @@ static bool wait_for_slot(struct swapio_pool *pool, int64_t deadline_ns)
 
 int swapio_pool_acquire(struct swapio_pool *pool, int64_t timeout_ns, void **ret_slot)
 {
-	int64_t deadline_ns = timeout_ns > 0 ? deadline_after(timeout_ns) : 0;
+	int64_t deadline_ns = deadline_of(timeout_ns);
 	bool got;
 
 	if (swapioi_fork_passed(pool->handle->epoch))
@@ -144,8 +144,7 @@ int swapio_pool_acquire(struct swapio_pool *pool, int64_t timeout_ns, void **ret
 	return got ? 0 : -ETIMEDOUT;
 }
 
-/* Index of the slot that starts at @slot, or -EINVAL. */
-static int slot_index(const struct swapio_pool *pool, const void *slot)
+int swapioi_pool_index(const struct swapio_pool *pool, const void *slot)
 {
 	uintptr_t distance = (uintptr_t)slot - (uintptr_t)pool->slab.mem;
 
@@ -161,7 +160,7 @@ int swapio_pool_release(struct swapio_pool *pool, void *slot)
 
 	if (swapioi_fork_passed(pool->handle->epoch))
 		return -ECHILD;
-	index = slot_index(pool, slot);
+	index = swapioi_pool_index(pool, slot);
 	if (index < 0)
 		return -EINVAL;
 	pthread_mutex_lock(&pool->lock);

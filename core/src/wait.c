@@ -10,17 +10,6 @@
 #include "fork.h"
 #include "handle.h"
 
-static int64_t start_deadline(int64_t timeout_ns)
-{
-	return timeout_ns > 0 ? deadline_after(timeout_ns) : 0;
-}
-
-/* 0 is always over: a look is all that was asked for. */
-static bool is_over(int64_t deadline_ns)
-{
-	return deadline_ns != INT64_MAX && (!deadline_ns || now_ns() >= deadline_ns);
-}
-
 static void fetch(struct swapio *handle, struct request *request, struct swapio_result *ret_result)
 {
 	swapioi_request_result(request, swapioi_request_id(handle, request), ret_result);
@@ -44,7 +33,7 @@ static int wait_locked(struct swapio *handle, swapio_id id, int64_t deadline_ns,
 			fetch(handle, request, ret_result);
 			return 0;
 		}
-		if (looked && is_over(deadline_ns))
+		if (looked && deadline_passed(deadline_ns))
 			return -ETIMEDOUT;
 		swapioi_drive_locked(handle, deadline_ns);
 	}
@@ -53,7 +42,7 @@ static int wait_locked(struct swapio *handle, swapio_id id, int64_t deadline_ns,
 int swapio_wait(struct swapio *handle, swapio_id id, int64_t timeout_ns,
 		struct swapio_result *ret_result)
 {
-	int64_t deadline_ns = start_deadline(timeout_ns);
+	int64_t deadline_ns = deadline_of(timeout_ns);
 	int ret;
 
 	if (swapioi_fork_passed(handle->epoch))
@@ -84,7 +73,7 @@ static int wait_some_locked(struct swapio *handle, unsigned min, unsigned max, i
 
 		if (handle->done_count >= need && (need || looked || !handle->active))
 			return fetch_some(handle, max, ret_results);
-		if (looked && is_over(deadline_ns))
+		if (looked && deadline_passed(deadline_ns))
 			return -ETIMEDOUT;
 		swapioi_drive_locked(handle, need ? deadline_ns : 0);
 	}
@@ -93,7 +82,7 @@ static int wait_some_locked(struct swapio *handle, unsigned min, unsigned max, i
 int swapio_wait_some(struct swapio *handle, unsigned min, unsigned max, int64_t timeout_ns,
 		     struct swapio_result *ret_results)
 {
-	int64_t deadline_ns = start_deadline(timeout_ns);
+	int64_t deadline_ns = deadline_of(timeout_ns);
 	int ret;
 
 	if (swapioi_fork_passed(handle->epoch))
