@@ -11,24 +11,53 @@ static const struct dtype_info {
 	const char *name;
 	size_t bytes;
 } dtypes[DTYPE_COUNT] = {
-	[DTYPE_U8] = {"u8", 1},	    [DTYPE_FP16] = {"fp16", 2}, [DTYPE_BF16] = {"bf16", 2},
-	[DTYPE_FP32] = {"fp32", 4}, [DTYPE_FP64] = {"fp64", 8}, [DTYPE_I32] = {"i32", 4},
+	[DTYPE_U8] = {"u8", 1},
+	[DTYPE_FP16] = {"fp16", 2},
+	[DTYPE_BF16] = {"bf16", 2},
+	[DTYPE_FP32] = {"fp32", 4},
+	[DTYPE_FP64] = {"fp64", 8},
+	[DTYPE_I32] = {"i32", 4},
 	[DTYPE_I64] = {"i64", 8},
+	[DTYPE_I8] = {"i8", 1},
+	[DTYPE_I16] = {"i16", 2},
+	[DTYPE_U16] = {"u16", 2},
+	[DTYPE_U32] = {"u32", 4},
+	[DTYPE_U64] = {"u64", 8},
+	[DTYPE_BOOL] = {"bool", 1},
+	[DTYPE_FP8_E4M3] = {"fp8-e4m3", 1},
+	[DTYPE_FP8_E5M2] = {"fp8-e5m2", 1},
 };
 
 static const char *const memory_names[MEMORY_COUNT] = {
 	[MEMORY_ALIGNED] = "aligned",
 	[MEMORY_PINNED] = "pinned",
 	[MEMORY_HEAP] = "heap",
+	[MEMORY_SLOT] = "slot",
 };
 
 static const char *const step_names[STEP_COUNT] = {
-	[STEP_SWAP_OUT] = "swap-out",	[STEP_SWAP_IN] = "swap-in",   [STEP_WRITE] = "write",
-	[STEP_READ] = "read",		[STEP_START] = "start",	      [STEP_WAIT] = "wait",
-	[STEP_CANCEL] = "cancel",	[STEP_TRUNCATE] = "truncate", [STEP_CORRUPT] = "corrupt",
-	[STEP_PREPARE] = "prepare",	[STEP_REMOVE] = "remove",     [STEP_CLOSE] = "close",
-	[STEP_ABORT] = "abort",		[STEP_OPEN] = "open",	      [STEP_FORK] = "fork",
-	[STEP_IS_PINNED] = "is-pinned", [STEP_REPEAT] = "repeat",
+	[STEP_SWAP_OUT] = "swap-out",
+	[STEP_SWAP_IN] = "swap-in",
+	[STEP_WRITE] = "write",
+	[STEP_READ] = "read",
+	[STEP_START] = "start",
+	[STEP_WAIT] = "wait",
+	[STEP_CANCEL] = "cancel",
+	[STEP_TRUNCATE] = "truncate",
+	[STEP_CORRUPT] = "corrupt",
+	[STEP_PREPARE] = "prepare",
+	[STEP_REMOVE] = "remove",
+	[STEP_CLOSE] = "close",
+	[STEP_ABORT] = "abort",
+	[STEP_OPEN] = "open",
+	[STEP_FORK] = "fork",
+	[STEP_IS_PINNED] = "is-pinned",
+	[STEP_STORE_OPEN] = "store-open",
+	[STEP_STORE_CLOSE] = "store-close",
+	[STEP_COPY_VOLUME] = "copy-volume",
+	[STEP_RELEASE] = "release",
+	[STEP_VERIFY] = "verify",
+	[STEP_REPEAT] = "repeat",
 };
 
 size_t dtype_bytes(enum dtype dtype)
@@ -70,6 +99,7 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_PREPARE:
 	case STEP_REMOVE:
 	case STEP_OPEN:
+	case STEP_COPY_VOLUME:
 	case STEP_REPEAT:
 	case STEP_COUNT:
 		return false;
@@ -84,6 +114,10 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_ABORT:
 	case STEP_FORK:
 	case STEP_IS_PINNED:
+	case STEP_STORE_OPEN:
+	case STEP_STORE_CLOSE:
+	case STEP_RELEASE:
+	case STEP_VERIFY:
 		return true;
 	}
 	return false;
@@ -112,6 +146,18 @@ void handle_options_defaults(struct handle_options *handle)
 	};
 }
 
+void store_options_defaults(struct store_options *store)
+{
+	*store = (struct store_options){
+		.group = "optimizer",
+		.durable = true,
+		.chunk_bytes = 1u << 20,
+		.slot_bytes = 1u << 20,
+		.slots = 32,
+		.threads = 2,
+	};
+}
+
 void limits_defaults(struct limits *limits)
 {
 	*limits = (struct limits){
@@ -134,6 +180,9 @@ void step_defaults(struct step *step, enum step_kind kind)
 		.numel = UINT64_MAX,
 		.dtype = -1,
 		.timeout_ns = -1,
+		.slot_timeout_ns = -1,
+		.from = WORKLOAD_STORE_PLACE,
+		.to = WORKLOAD_STORE_PLACE,
 	};
 }
 
@@ -142,6 +191,7 @@ void workload_defaults(struct workload *workload)
 	memset(workload, 0, sizeof(*workload));
 	handle_options_defaults(&workload->handle);
 	limits_defaults(&workload->limits);
+	store_options_defaults(&workload->store);
 	workload->aftermath = true;
 }
 

@@ -16,7 +16,9 @@
 
 #define WORKLOAD_TENSORS_MAX 64
 #define WORKLOAD_STEPS_MAX 64
-#define WORKLOAD_NAME_BYTES 64
+#define WORKLOAD_NAME_BYTES 128
+#define WORKLOAD_DIMS_MAX 8
+#define WORKLOAD_PLACE_BYTES 32
 #define WORKLOAD_FILE_BYTES 300 /* longer than NAME_MAX on purpose: ENAMETOOLONG is a case */
 
 enum dtype {
@@ -27,6 +29,14 @@ enum dtype {
 	DTYPE_FP64,
 	DTYPE_I32,
 	DTYPE_I64,
+	DTYPE_I8,
+	DTYPE_I16,
+	DTYPE_U16,
+	DTYPE_U32,
+	DTYPE_U64,
+	DTYPE_BOOL,
+	DTYPE_FP8_E4M3,
+	DTYPE_FP8_E5M2,
 	DTYPE_COUNT
 };
 size_t dtype_bytes(enum dtype dtype);
@@ -37,6 +47,7 @@ enum memory_kind {
 	MEMORY_ALIGNED, /* swapio_buffer_alloc */
 	MEMORY_PINNED,	/* swapio_buffer_alloc with SWAPIO_BUFFER_PINNED */
 	MEMORY_HEAP,	/* the program's own page-aligned memory, plus pointer_offset */
+	MEMORY_SLOT,	/* a slot of the store's pool, lent for each swap-in */
 	MEMORY_COUNT
 };
 const char *memory_kind_name(enum memory_kind kind); /* "aligned" ... */
@@ -45,6 +56,8 @@ struct tensor {
 	char name[WORKLOAD_NAME_BYTES];
 	uint64_t numel;
 	enum dtype dtype;
+	unsigned dims; /* 0: no shape is given */
+	uint64_t shape[WORKLOAD_DIMS_MAX];
 	char file[WORKLOAD_FILE_BYTES]; /* below the work directory; default "NAME.swp" */
 	uint64_t file_offset_bytes;
 	enum memory_kind memory;
@@ -70,14 +83,23 @@ enum step_kind {
 	STEP_OPEN,    /* open the handle (implicit before the first step) */
 	STEP_FORK, /* fork; the child uses the handle and must be refused; parent waits and goes on
 		    */
-	STEP_IS_PINNED, /* ask swapio_is_pinned for base, slice, past the end, freed, reused; check
-			   answers */
-	STEP_REPEAT,	/* the steps since the last repeat mark again, `count` times in all */
+	STEP_IS_PINNED,	 /* ask swapio_is_pinned for base, slice, past the end, freed, reused; check
+			    answers */
+	STEP_STORE_OPEN, /* open a store, the first time implicit before the first step */
+	STEP_STORE_CLOSE, /* close group and store */
+	STEP_COPY_VOLUME, /* the group's volumes from one directory to another, outside of the
+			     library; stale and foreign ones are made so */
+	STEP_RELEASE,	  /* give slots back that swap-ins with `keep` left lent */
+	STEP_VERIFY,	  /* swapio_store_verify, compared with what the independent reader finds */
+	STEP_REPEAT,	  /* the steps since the last repeat mark again, `count` times in all */
 	STEP_COUNT
 };
 const char *step_name(enum step_kind kind);  /* "swap-out" ... */
 bool step_needs_handle(enum step_kind kind); /* it calls the library with an open handle */
 int step_find(const char *name, enum step_kind *ret_kind); /* -ENOENT */
+
+/* What a step changes of a store, outside of the library. */
+enum store_part { STORE_PART_DATA, STORE_PART_MANIFEST, STORE_PART_HEAD, STORE_PART_RECORD };
 
 struct step {
 	enum step_kind kind;
@@ -92,6 +114,15 @@ struct step {
 	int64_t timeout_ns; /* -1: for ever */
 	uint64_t bytes;	    /* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
 	unsigned count;	    /* STEP_REPEAT */
+	/* With a store. */
+	unsigned as_first, as_count; /* the group's tensors are these, of tensors behind
+					tensors_count; 0: as ever */
+	uint64_t generation;	     /* swap-in: that must be stored; 0 any */
+	int64_t slot_timeout_ns;     /* -1: for ever */
+	bool keep;		     /* lent slots stay lent */
+	bool read_only;		     /* STEP_STORE_OPEN */
+	enum store_part part;	     /* STEP_CORRUPT, STEP_REMOVE */
+	char from[WORKLOAD_PLACE_BYTES], to[WORKLOAD_PLACE_BYTES]; /* directories of stores */
 	/* what this step is expected to do; see struct expectation. */
 	char expect_error[16]; /* "" from the case; "ok", an errno name, or "any" */
 	unsigned line;	       /* in the scenario */
@@ -106,6 +137,22 @@ struct handle_options { /* as struct swapio_options; names in YAML without the u
 	int direct; /* 0 prefer, 1 require */
 };
 
+enum store_checksum {
+	STORE_CHECKSUM_DEFAULT,
+	STORE_CHECKSUM_NONE,
+	STORE_CHECKSUM_XXH64,
+	STORE_CHECKSUM_XXH3
+};
+
+struct store_options { /* as struct swapio_store_options */
+	bool used;     /* the tensors are one group of a store; else each has a file */
+	char group[WORKLOAD_NAME_BYTES];
+	enum store_checksum checksum;
+	bool durable;
+	uint64_t chunk_bytes, slot_bytes;
+	unsigned slots, threads;
+};
+
 struct limits { /* real rlimits set in the worker after fork; UINT64_MAX: untouched */
 	uint64_t memlock_bytes, nofile, fsize_bytes, address_space_bytes;
 };
@@ -113,7 +160,9 @@ struct limits { /* real rlimits set in the worker after fork; UINT64_MAX: untouc
 struct workload {
 	struct handle_options handle;
 	struct limits limits;
+	struct store_options store;
 	unsigned tensors_count;
+	unsigned as_count; /* tensors behind those, of steps that say other ones */
 	struct tensor tensors[WORKLOAD_TENSORS_MAX];
 	unsigned steps_count;
 	struct step steps[WORKLOAD_STEPS_MAX];
@@ -123,10 +172,14 @@ struct workload {
 
 /* What holds where a scenario says nothing: the library's own defaults, limits untouched. */
 void handle_options_defaults(struct handle_options *handle);
+void store_options_defaults(struct store_options *store);
 void limits_defaults(struct limits *limits);
 void tensor_defaults(struct tensor *tensor);
 void step_defaults(struct step *step, enum step_kind kind);
 void workload_defaults(struct workload *workload);
+
+/* Where the store of a workload lies, and steps that say nothing else look. */
+#define WORKLOAD_STORE_PLACE "store"
 
 /* Bytes that a tensor holds; numel and dtype are checked, so that this cannot overflow. */
 uint64_t tensor_bytes(const struct tensor *tensor);

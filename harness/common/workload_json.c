@@ -48,6 +48,18 @@ static const struct member handle_members[] = {
 	{0},
 };
 
+static const struct member store_members[] = {
+	MEMBER(store_options, MEMBER_BOOL, used),
+	MEMBER(store_options, MEMBER_TEXT, group),
+	MEMBER(store_options, MEMBER_UNSIGNED, checksum),
+	MEMBER(store_options, MEMBER_BOOL, durable),
+	MEMBER(store_options, MEMBER_UINT64, chunk_bytes),
+	MEMBER(store_options, MEMBER_UINT64, slot_bytes),
+	MEMBER(store_options, MEMBER_UNSIGNED, slots),
+	MEMBER(store_options, MEMBER_UNSIGNED, threads),
+	{0},
+};
+
 static const struct member limits_members[] = {
 	MEMBER(limits, MEMBER_UINT64, memlock_bytes),
 	MEMBER(limits, MEMBER_UINT64, nofile),
@@ -66,18 +78,35 @@ static const struct member tensor_members[] = {
 };
 
 static const struct member step_members[] = {
-	MEMBER(step, MEMBER_UINT64, tensors),	MEMBER(step, MEMBER_BOOL, write),
-	MEMBER(step, MEMBER_BOOL, by_fd),	MEMBER(step, MEMBER_BOOL, buffered_fd),
-	MEMBER(step, MEMBER_UNSIGNED, threads), MEMBER(step, MEMBER_BOOL, own_handles),
-	MEMBER(step, MEMBER_UINT64, numel),	MEMBER(step, MEMBER_INT, dtype),
-	MEMBER(step, MEMBER_INT64, timeout_ns), MEMBER(step, MEMBER_UINT64, bytes),
-	MEMBER(step, MEMBER_UNSIGNED, count),	MEMBER(step, MEMBER_TEXT, expect_error),
-	MEMBER(step, MEMBER_UNSIGNED, line),	{0},
+	MEMBER(step, MEMBER_UINT64, tensors),
+	MEMBER(step, MEMBER_BOOL, write),
+	MEMBER(step, MEMBER_BOOL, by_fd),
+	MEMBER(step, MEMBER_BOOL, buffered_fd),
+	MEMBER(step, MEMBER_UNSIGNED, threads),
+	MEMBER(step, MEMBER_BOOL, own_handles),
+	MEMBER(step, MEMBER_UINT64, numel),
+	MEMBER(step, MEMBER_INT, dtype),
+	MEMBER(step, MEMBER_INT64, timeout_ns),
+	MEMBER(step, MEMBER_UINT64, bytes),
+	MEMBER(step, MEMBER_UNSIGNED, count),
+	MEMBER(step, MEMBER_TEXT, expect_error),
+	MEMBER(step, MEMBER_UNSIGNED, line),
+	MEMBER(step, MEMBER_UNSIGNED, as_first),
+	MEMBER(step, MEMBER_UNSIGNED, as_count),
+	MEMBER(step, MEMBER_UINT64, generation),
+	MEMBER(step, MEMBER_INT64, slot_timeout_ns),
+	MEMBER(step, MEMBER_BOOL, keep),
+	MEMBER(step, MEMBER_BOOL, read_only),
+	MEMBER(step, MEMBER_UNSIGNED, part),
+	MEMBER(step, MEMBER_TEXT, from),
+	MEMBER(step, MEMBER_TEXT, to),
+	{0},
 };
 
 static const struct member workload_members[] = {
 	MEMBER(workload, MEMBER_BOOL, arm_before_open),
 	MEMBER(workload, MEMBER_BOOL, aftermath),
+	MEMBER(workload, MEMBER_UNSIGNED, as_count),
 	{0},
 };
 
@@ -177,6 +206,15 @@ static int members_decode(const struct member *members, const json_t *object, vo
 	return 0;
 }
 
+static json_t *shape_encode(const struct tensor *tensor)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < tensor->dims; i++)
+		json_array_append_new(list, json_integer((json_int_t)tensor->shape[i]));
+	return list;
+}
+
 static json_t *tensor_encode(const struct tensor *tensor)
 {
 	json_t *object = json_object();
@@ -185,6 +223,7 @@ static json_t *tensor_encode(const struct tensor *tensor)
 	failed |= json_object_set_new(object, "dtype", json_string(dtype_name(tensor->dtype)));
 	failed |= json_object_set_new(object, "memory",
 				      json_string(memory_kind_name(tensor->memory)));
+	failed |= json_object_set_new(object, "shape", shape_encode(tensor));
 	if (!failed)
 		return object;
 	json_decref(object);
@@ -218,7 +257,7 @@ static int lists_encode(const struct workload *workload, json_t *object)
 	json_t *tensors = json_array(), *steps = json_array();
 	int failed = 0;
 
-	for (unsigned i = 0; i < workload->tensors_count; i++)
+	for (unsigned i = 0; i < workload->tensors_count + workload->as_count; i++)
 		failed |= json_array_append_new(tensors, tensor_encode(&workload->tensors[i]));
 	for (unsigned i = 0; i < workload->steps_count; i++)
 		failed |= json_array_append_new(steps, step_encode(&workload->steps[i]));
@@ -237,11 +276,30 @@ char *workload_encode(const struct workload *workload)
 				      struct_encode(handle_members, &workload->handle));
 	failed |= json_object_set_new(object, "limits",
 				      struct_encode(limits_members, &workload->limits));
+	failed |= json_object_set_new(object, "store",
+				      struct_encode(store_members, &workload->store));
 	failed |= lists_encode(workload, object);
 	if (!failed)
 		text = json_dumps(object, JSON_COMPACT);
 	json_decref(object);
 	return text;
+}
+
+static int shape_decode(const json_t *list, struct tensor *tensor, struct diag *diag)
+{
+	size_t count = json_array_size(list);
+
+	if (!json_is_array(list) || count > WORKLOAD_DIMS_MAX)
+		return wrong(diag, "tensors", "shape", "must be a list of at most 8");
+	tensor->dims = (unsigned)count;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_array_get(list, i);
+
+		if (!json_is_integer(value))
+			return wrong(diag, "tensors", "shape", "must hold integers");
+		tensor->shape[i] = (uint64_t)json_integer_value(value);
+	}
+	return 0;
 }
 
 static int tensor_decode(const json_t *object, struct tensor *tensor, struct diag *diag)
@@ -260,7 +318,7 @@ static int tensor_decode(const json_t *object, struct tensor *tensor, struct dia
 	if (!memory || kind == MEMORY_COUNT)
 		return wrong(diag, "tensors", "memory", "must be the name of a memory kind");
 	tensor->memory = (enum memory_kind)kind;
-	return 0;
+	return shape_decode(json_object_get(object, "shape"), tensor, diag);
 }
 
 static int step_decode(const json_t *object, struct step *step, struct diag *diag)
@@ -273,6 +331,8 @@ static int step_decode(const json_t *object, struct step *step, struct diag *dia
 		return wrong(diag, "steps", "kind", "must be the name of a step");
 	if (step->dtype < -1 || step->dtype >= DTYPE_COUNT)
 		return wrong(diag, "steps", "dtype", "is out of range");
+	if (step->part > STORE_PART_RECORD)
+		return wrong(diag, "steps", "part", "is out of range");
 	return 0;
 }
 
@@ -282,10 +342,28 @@ static int tensors_decode(const json_t *list, struct workload *workload, struct 
 
 	if (!json_is_array(list) || count > WORKLOAD_TENSORS_MAX)
 		return wrong(diag, "workload", "tensors", "must be a list of at most 64");
-	workload->tensors_count = (unsigned)count;
+	if (workload->as_count > count)
+		return wrong(diag, "workload", "as_count", "is more than there are tensors");
+	workload->tensors_count = (unsigned)count - workload->as_count;
 	for (size_t i = 0; i < count; i++)
 		if (tensor_decode(json_array_get(list, i), &workload->tensors[i], diag) < 0)
 			return -EINVAL;
+	return 0;
+}
+
+/* Other tensors of a step must be there: the worker takes them by their place. */
+static int as_check(const struct workload *workload, struct diag *diag)
+{
+	unsigned end = workload->tensors_count + workload->as_count;
+
+	for (unsigned i = 0; i < workload->steps_count; i++) {
+		const struct step *step = &workload->steps[i];
+
+		if (step->as_count &&
+		    (step->as_first < workload->tensors_count || step->as_first > end ||
+		     step->as_count > end - step->as_first))
+			return wrong(diag, "steps", "as_first", "is out of range");
+	}
 	return 0;
 }
 
@@ -299,7 +377,7 @@ static int steps_decode(const json_t *list, struct workload *workload, struct di
 	for (size_t i = 0; i < count; i++)
 		if (step_decode(json_array_get(list, i), &workload->steps[i], diag) < 0)
 			return -EINVAL;
-	return 0;
+	return as_check(workload, diag);
 }
 
 static int object_decode(const json_t *object, struct workload *workload, struct diag *diag)
@@ -309,9 +387,13 @@ static int object_decode(const json_t *object, struct workload *workload, struct
 			   "handle", diag) < 0 ||
 	    members_decode(limits_members, json_object_get(object, "limits"), &workload->limits,
 			   "limits", diag) < 0 ||
+	    members_decode(store_members, json_object_get(object, "store"), &workload->store,
+			   "store", diag) < 0 ||
 	    tensors_decode(json_object_get(object, "tensors"), workload, diag) < 0 ||
 	    steps_decode(json_object_get(object, "steps"), workload, diag) < 0)
 		return -EINVAL;
+	if (workload->store.checksum > STORE_CHECKSUM_XXH3)
+		return wrong(diag, "store", "checksum", "is out of range");
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli_plan.h"
 #include "plan_internal.h"
+#include "presets.h"
 
 enum list_option {
 	LIST_TARGET,
@@ -15,7 +16,8 @@ enum list_option {
 	LIST_FILTER,
 	LIST_SEED,
 	LIST_CASES,
-	LIST_REPRO
+	LIST_REPRO,
+	LIST_PRESETS
 };
 
 static const struct cli_option options[] = {
@@ -28,12 +30,13 @@ static const struct cli_option options[] = {
 	[LIST_SEED] = {"seed", 0, "NUMBER", "seed of every order that is drawn; default 1"},
 	[LIST_CASES] = {"cases", 'c', NULL, "every case instead of every scenario"},
 	[LIST_REPRO] = {"repro", 0, NULL, "with --cases, the command line of each"},
+	[LIST_PRESETS] = {"presets", 0, NULL, "the optimizer states that tensors can be, instead"},
 	{0},
 };
 
 struct list {
 	struct cli_plan plan;
-	bool cases, repro;
+	bool cases, repro, presets;
 };
 
 static int take_option(struct list *list, struct cli_parser *parser, int option)
@@ -57,6 +60,9 @@ static int take_option(struct list *list, struct cli_parser *parser, int option)
 		return 0;
 	case LIST_REPRO:
 		list->repro = true;
+		return 0;
+	case LIST_PRESETS:
+		list->presets = true;
 		return 0;
 	default:
 		cli_words_add(&list->plan.paths, parser->value);
@@ -108,6 +114,10 @@ static int list_plan(const struct cli_command *command, struct list *list)
 	struct plan *plan;
 	struct diag diag;
 
+	if (list->presets) {
+		presets_print(stdout);
+		return CLI_EXIT_PASSED;
+	}
 	if (cli_plan_make(&list->plan, &plan, &diag) < 0)
 		return cli_refuse(command, &diag);
 	if (list->cases || list->repro)

@@ -140,6 +140,8 @@ int scenario_decode(const struct yaml_node *root, const char *path, const char *
 
 	scenario_defaults(scenario);
 	strncpy(scenario->path, path, sizeof(scenario->path) - 1);
+	/* What steps take depends on it. */
+	scenario->workload.store.used = yaml_node_member(root, "store");
 	result = scenario_read_map(&reader, scenario_keys, root, scenario, "the scenario");
 	if (result == 0)
 		result = scenario_check(&reader, root);

@@ -26,13 +26,40 @@ static int check_what_runs(struct scenario_reader *reader, const struct yaml_nod
 	return 0;
 }
 
+/* Tensors that were not listed one by one have the place of what made them. */
+static const struct yaml_node *tensor_node(const struct yaml_node *root, unsigned index)
+{
+	const struct yaml_node *list = place_of(root, "swap", "tensors");
+
+	return list->kind == YAML_KIND_LIST ? list->items[index] : list;
+}
+
 static const struct yaml_node *tensor_place(const struct yaml_node *root, unsigned index,
 					    const char *key)
 {
-	const struct yaml_node *list = place_of(root, "swap", "tensors");
-	const struct yaml_node *value = yaml_node_member(list->items[index], key);
+	const struct yaml_node *node = tensor_node(root, index);
+	const struct yaml_node *value = yaml_node_member(node, key);
 
-	return value ? value : list->items[index];
+	return value ? value : node;
+}
+
+/* Tensors of a store have no files. */
+static int check_file(struct scenario_reader *reader, const struct yaml_node *root, unsigned index)
+{
+	static const char *const of_files[] = {"file", "file_offset"};
+	const struct yaml_node *node = tensor_place(root, index, "name");
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct yaml_node *value = tensor_place(root, index, of_files[i]);
+
+		if (reader->scenario->workload.store.used && value != tensor_node(root, index))
+			return scenario_refuse(reader, value, "%s: goes without a store only",
+					       of_files[i]);
+	}
+	if (!reader->scenario->workload.store.used &&
+	    reader->scenario->workload.tensors[index].memory == MEMORY_SLOT)
+		return scenario_refuse(reader, node, "memory: slot goes with a store only");
+	return 0;
 }
 
 static bool overlap(const struct tensor *a, const struct tensor *b)
@@ -53,7 +80,7 @@ static int check_pair(struct scenario_reader *reader, const struct yaml_node *ro
 	if (strcmp(a->name, b->name) == 0)
 		return scenario_refuse(reader, tensor_place(root, later, "name"),
 				       "name: '%s' is given twice", b->name);
-	if (overlap(a, b))
+	if (!reader->scenario->workload.store.used && overlap(a, b))
 		return scenario_refuse(reader, tensor_place(root, later, "file_offset"),
 				       "tensors %s and %s overlap in file %s", a->name, b->name,
 				       a->file);
@@ -67,6 +94,9 @@ static void name_file(struct tensor *tensor)
 	_Static_assert(sizeof(tensor->file) >= sizeof(tensor->name) + sizeof(".swp"), "it fits");
 	memcpy(tensor->file, tensor->name, length);
 	memcpy(tensor->file + length, ".swp", sizeof(".swp"));
+	for (char *at = tensor->file; *at; at++)
+		if (*at == '/') /* names of a checkpoint may hold anything */
+			*at = '_';
 }
 
 static int check_tensor(struct scenario_reader *reader, const struct yaml_node *root,
@@ -76,6 +106,8 @@ static int check_tensor(struct scenario_reader *reader, const struct yaml_node *
 
 	if (!tensor->file[0])
 		name_file(tensor);
+	if (check_file(reader, root, index) < 0)
+		return -EINVAL;
 	if (tensor->pointer_offset_bytes && tensor->memory != MEMORY_HEAP)
 		return scenario_refuse(reader, tensor_place(root, index, "pointer_offset"),
 				       "pointer_offset: goes with memory: heap only");
@@ -94,7 +126,7 @@ static int check_expected_tensor(struct scenario_reader *reader, const struct ya
 	if (!name[0])
 		return 0;
 	nearest_init(&nearest, name);
-	for (unsigned i = 0; i < workload->tensors_count; i++) {
+	for (unsigned i = 0; i < workload->tensors_count + workload->as_count; i++) {
 		if (strcmp(workload->tensors[i].name, name) == 0)
 			return 0;
 		nearest_offer(&nearest, workload->tensors[i].name);

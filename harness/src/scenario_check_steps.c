@@ -57,12 +57,32 @@ static int check_needed(struct scenario_reader *reader, const struct step *step,
 	return 0;
 }
 
+/* Other tensors of a step: a list of their own, and not with names of the usual ones. */
+static int check_as(struct scenario_reader *reader, const struct step *step,
+		    const struct yaml_node *node)
+{
+	const struct tensor *first = &reader->scenario->workload.tensors[step->as_first];
+
+	if (step->as_count && step->tensors)
+		return scenario_refuse(reader, step_key_node(node, "tensors"),
+				       "tensors: does not go with as, which takes all of its own");
+	for (unsigned i = 0; i < step->as_count; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(first[i].name, first[k].name) == 0)
+				return scenario_refuse(reader, step_key_node(node, "as"),
+						       "as: tensor '%s' is given twice",
+						       first[i].name);
+	return 0;
+}
+
 static int check_corrupt(struct scenario_reader *reader, const struct step *step,
 			 const struct yaml_node *node)
 {
 	const struct workload *workload = &reader->scenario->workload;
 
-	for (unsigned i = 0; step->kind == STEP_CORRUPT && i < workload->tensors_count; i++) {
+	if (step->kind != STEP_CORRUPT || step->part != STORE_PART_DATA)
+		return 0;
+	for (unsigned i = 0; i < workload->tensors_count; i++) {
 		const struct tensor *tensor = &workload->tensors[i];
 		unsigned long long bytes = tensor_bytes(tensor);
 
@@ -104,7 +124,7 @@ int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node 
 		const struct yaml_node *node = list->items[i];
 
 		if (check_needed(reader, step, node) < 0 || check_options(reader, step, node) < 0 ||
-		    check_corrupt(reader, step, node) < 0 ||
+		    check_as(reader, step, node) < 0 || check_corrupt(reader, step, node) < 0 ||
 		    check_handle(reader, step, node, &open) < 0)
 			return -EINVAL;
 		if (step->kind == STEP_REPEAT && at_mark)

@@ -88,7 +88,12 @@ static json_t *steps_schema(const struct scenario_key *key)
 
 	for (unsigned i = 0; i < STEP_COUNT; i++) {
 		const char *name = step_name((enum step_kind)i);
-		json_t *options = map_schema(step_keys, step_rules[i].keys);
+		json_t *options;
+		char keys[300];
+
+		snprintf(keys, sizeof(keys), "%s %s", step_rules[i].keys ? step_rules[i].keys : "",
+			 step_rules[i].store_keys ? step_rules[i].store_keys : "");
+		options = map_schema(step_keys, keys);
 
 		json_array_append_new(names, json_string(name));
 		json_object_set_new(options, "description", json_string(step_rules[i].doc));
@@ -99,6 +104,15 @@ static json_t *steps_schema(const struct scenario_key *key)
 	}
 	json_array_insert_new(maps, 0, json_pack("{s:o}", "enum", names));
 	return list_schema(json_pack("{s:o}", "anyOf", maps), key->least, key->most);
+}
+
+/* A list of tensors, or what makes one. */
+static json_t *tensors_schema(const struct scenario_key *key)
+{
+	json_t *list = list_schema(map_schema(tensor_keys, NULL), key->least, key->most);
+
+	return json_pack("{s:[o, o, o]}", "anyOf", list, map_schema(preset_keys, NULL),
+			 map_schema(checkpoint_keys, NULL));
 }
 
 static json_t *matrix_schema(const struct scenario_key *key)
@@ -122,7 +136,7 @@ static json_t *special_schema(const struct scenario_key *key)
 		return steps_schema(key);
 	if (strcmp(key->name, "matrix") == 0)
 		return matrix_schema(key);
-	return strings_schema(key);
+	return key->keys ? tensors_schema(key) : strings_schema(key);
 }
 
 static json_t *type_schema(const struct scenario_key *key)
@@ -132,6 +146,10 @@ static json_t *type_schema(const struct scenario_key *key)
 		return json_pack("{s:s}", "type", "boolean");
 	case KEY_COUNT:
 		return integer_schema(key);
+	case KEY_COUNTS:
+		return list_or_one(json_pack("{s:s, s:i, s:I}", "type", "integer", "minimum", 0,
+					     "maximum", (json_int_t)SCENARIO_NUMEL_MAX),
+				   key);
 	case KEY_BYTES:
 		return bytes_schema(key);
 	case KEY_DURATION:

@@ -2,6 +2,7 @@
 /*
  * scenario_keys.c - the table: every key that a scenario file may hold.
  */
+#include "presets.h"
 #include "scenario_schema.h"
 
 /* A key in two or three lines reads as a table. */
@@ -16,14 +17,16 @@
 #define RANGE(from, to) .least = (from), .most = (to)
 #define CHOICES(...) .choices = (const char *const[]){__VA_ARGS__, NULL}
 
-#define NUMEL_MAX (1ull << 40)
 #define OFFSET_MAX (1ull << 46)
 #define HOUR_NS 3600000000000ull
 #define NAME_PATTERN "^[a-z0-9][a-z0-9-]*$"
 #define NAME_ALLOWED "small letters, digits and hyphens"
 #define ERRNO_PATTERN "^(any|ok|E[A-Z0-9]+)$"
 
-#define DTYPES CHOICES("u8", "fp16", "bf16", "fp32", "fp64", "i32", "i64")
+/* In the order of enum dtype. */
+#define DTYPES                                                                                     \
+	CHOICES("u8", "fp16", "bf16", "fp32", "fp64", "i32", "i64", "i8", "i16", "u16", "u32",     \
+		"u64", "bool", "fp8-e4m3", "fp8-e5m2")
 
 const struct scenario_key handle_keys[] = {
 	{.name = "block_size", .type = KEY_BYTES, FIELD(handle_options, block_bytes),
@@ -53,38 +56,75 @@ const struct scenario_key handle_keys[] = {
 	{0},
 };
 
-static const struct scenario_key tensor_keys[] = {
+#define MEMORY_KEYS(container)                                                                     \
+	{.name = "memory", .type = KEY_CHOICE, FIELD(container, memory),                           \
+	 CHOICES("aligned", "pinned", "heap", "slot"), .fallback = "aligned",                      \
+	 .doc = "whose memory: a buffer of the library, a pinned one, the program's own, or a "    \
+		"slot that a store lends for each swap-in"},                                       \
+	{.name = "pointer_offset", .type = KEY_BYTES, FIELD(container, pointer_offset_bytes),      \
+	 RANGE(0, 65536), .fallback = "0",                                                         \
+	 .doc = "added to the page-aligned pointer; only with memory: heap"}
+#define SHAPE_KEY(container)                                                                       \
+	{.name = "shape", .type = KEY_COUNTS,                                                      \
+	 .offset = offsetof(struct container, shape),                                              \
+	 .count_offset = offsetof(struct container, dims), RANGE(0, WORKLOAD_DIMS_MAX),            \
+	 .doc = "elements in each dimension; their product is numel"}
+
+const struct scenario_key tensor_keys[] = {
 	{.name = "name", .type = KEY_TEXT, .required = true, FIELD(tensor, name),
 	 .pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
 	 .allowed = "letters, digits, and _ . - inside", .doc = "what messages call it"},
-	{.name = "numel", .type = KEY_COUNT, .required = true, FIELD(tensor, numel),
-	 RANGE(0, NUMEL_MAX), .doc = "number of elements"},
+	{.name = "numel", .type = KEY_COUNT, FIELD(tensor, numel), RANGE(0, SCENARIO_NUMEL_MAX),
+	 .fallback = "what the shape holds; one of the two is required",
+	 .doc = "number of elements"},
+	SHAPE_KEY(tensor),
 	{.name = "dtype", .type = KEY_CHOICE, FIELD(tensor, dtype), DTYPES, .fallback = "fp32",
 	 .doc = "element type"},
 	{.name = "file", .type = KEY_TEXT, FIELD(tensor, file),
 	 .pattern = "^([^/.][^/]*|\\.[^/.][^/]*|\\.\\.[^/]+)$",
 	 .allowed = "a file name in the work directory, without / and not . or ..",
-	 .fallback = "NAME.swp", .doc = "where it is stored; several tensors may share a file"},
+	 .fallback = "NAME.swp",
+	 .doc = "where it is stored; several tensors may share a file; not with a store"},
 	{.name = "file_offset", .type = KEY_BYTES, FIELD(tensor, file_offset_bytes),
-	 RANGE(0, OFFSET_MAX), .fallback = "0", .doc = "where in the file it begins"},
-	{.name = "memory", .type = KEY_CHOICE, FIELD(tensor, memory),
-	 CHOICES("aligned", "pinned", "heap"), .fallback = "aligned",
-	 .doc = "whose memory: a buffer of the library, a pinned one, the program's own"},
-	{.name = "pointer_offset", .type = KEY_BYTES, FIELD(tensor, pointer_offset_bytes),
-	 RANGE(0, 65536), .fallback = "0",
-	 .doc = "added to the page-aligned pointer; only with memory: heap"},
+	 RANGE(0, OFFSET_MAX), .fallback = "0",
+	 .doc = "where in the file it begins; not with a store"},
+	MEMORY_KEYS(tensor),
 	{0},
 };
 
-static void fresh_tensor(void *item)
-{
-	tensor_defaults(item);
-}
+const struct scenario_key preset_keys[] = {
+	{.name = "preset", .type = KEY_TEXT, .required = true, FIELD(preset_asked, name),
+	 .choices = preset_names, .doc = "whose states, see swaptorture list --presets"},
+	{.name = "numel", .type = KEY_COUNT, FIELD(preset_asked, numel),
+	 RANGE(1, SCENARIO_NUMEL_MAX), .fallback = "what the shape holds",
+	 .doc = "elements of the parameter"},
+	SHAPE_KEY(preset_asked),
+	{.name = "block", .type = KEY_COUNT, FIELD(preset_asked, block), RANGE(16, 65536),
+	 .power_of_two = true, .fallback = "256",
+	 .doc = "of 8-bit states, elements that share a maximum"},
+	{.name = "parameters", .type = KEY_COUNT, FIELD(preset_asked, parameters),
+	 RANGE(1, WORKLOAD_TENSORS_MAX), .fallback = "1",
+	 .doc = "how many such parameters; their states are named 0.exp_avg, 1.exp_avg ..."},
+	MEMORY_KEYS(preset_asked),
+	{0},
+};
+
+const struct scenario_key checkpoint_keys[] = {
+	{.name = "safetensors", .type = KEY_TEXT, .required = true, FIELD(checkpoint_asked, file),
+	 .doc = "file of a checkpoint, relative to the scenario; only its header is read"},
+	{.name = "first", .type = KEY_COUNT, FIELD(checkpoint_asked, first), RANGE(0, 1000000),
+	 .fallback = "0", .doc = "number of its first tensor that is taken, from 0"},
+	{.name = "count", .type = KEY_COUNT, FIELD(checkpoint_asked, count),
+	 RANGE(1, WORKLOAD_TENSORS_MAX), .fallback = "all of them", .doc = "how many are taken"},
+	MEMORY_KEYS(checkpoint_asked),
+	{0},
+};
 
 static const struct scenario_key swap_keys[] = {
-	{.name = "tensors", .type = KEY_MAPS, .required = true,
-	 LIST(workload, tensors, tensors_count), RANGE(1, WORKLOAD_TENSORS_MAX),
-	 .keys = tensor_keys, .defaults = fresh_tensor, .doc = "what is swapped"},
+	{.name = "tensors", .type = KEY_SPECIAL, .required = true, .read = scenario_read_tensors,
+	 .keys = tensor_keys, RANGE(1, WORKLOAD_TENSORS_MAX),
+	 .doc = "what is swapped: a list, the states of an optimizer (preset: NAME), or the "
+		"tensors of a checkpoint (safetensors: FILE)"},
 	{.name = "steps", .type = KEY_SPECIAL, .required = true, .read = scenario_read_steps,
 	 RANGE(1, WORKLOAD_STEPS_MAX), .doc = "what is done with it, in this order"},
 	{0},
@@ -103,7 +143,7 @@ const struct scenario_key step_keys[] = {
 	 .doc = "split the tensors over so many threads"},
 	{.name = "own_handles", .type = KEY_BOOL, FIELD(step, own_handles), .fallback = "false",
 	 .doc = "with threads, a handle for each"},
-	{.name = "numel", .type = KEY_COUNT, FIELD(step, numel), RANGE(0, NUMEL_MAX),
+	{.name = "numel", .type = KEY_COUNT, FIELD(step, numel), RANGE(0, SCENARIO_NUMEL_MAX),
 	 .fallback = "of the tensor", .doc = "transfer so many elements instead"},
 	{.name = "dtype", .type = KEY_CHOICE, FIELD(step, dtype), DTYPES,
 	 .fallback = "of the tensor", .doc = "transfer elements of this type instead"},
@@ -115,35 +155,79 @@ const struct scenario_key step_keys[] = {
 	 .doc = "which byte of the tensor is changed"},
 	{.name = "count", .type = KEY_COUNT, FIELD(step, count), RANGE(2, 1000000),
 	 .doc = "how many times in all"},
+	{.name = "as", .type = KEY_SPECIAL, RANGE(1, WORKLOAD_TENSORS_MAX), .keys = tensor_keys,
+	 .fallback = "the tensors of swap",
+	 .doc = "open the group with these tensors instead: a list, a preset or a checkpoint"},
+	{.name = "generation", .type = KEY_COUNT, FIELD(step, generation), RANGE(1, 1000000),
+	 .fallback = "any", .doc = "the generation that must be stored"},
+	{.name = "slot_timeout", .type = KEY_DURATION, FIELD(step, slot_timeout_ns),
+	 RANGE(0, HOUR_NS), .fallback = "none",
+	 .doc = "give up when no slot of the pool came free in that time; 0: at once"},
+	{.name = "keep", .type = KEY_BOOL, FIELD(step, keep), .fallback = "false",
+	 .doc = "slots that were lent stay lent until a step release"},
+	{.name = "part", .type = KEY_CHOICE, FIELD(step, part),
+	 CHOICES("data", "manifest", "head", "record"), .fallback = "data",
+	 .doc = "of a store: bytes of the tensors, the newest manifest, the volume's head, or "
+		"the record of the store itself"},
+	{.name = "from", .type = KEY_TEXT, FIELD(step, from), .pattern = NAME_PATTERN,
+	 .allowed = NAME_ALLOWED, .fallback = WORKLOAD_STORE_PLACE,
+	 .doc = "directory of a store, or one that copy-volume made"},
+	{.name = "to", .type = KEY_TEXT, FIELD(step, to), .pattern = NAME_PATTERN,
+	 .allowed = NAME_ALLOWED, .fallback = WORKLOAD_STORE_PLACE,
+	 .doc = "directory of a store, or a new one"},
+	{.name = "at", .type = KEY_TEXT, FIELD(step, to), .pattern = NAME_PATTERN,
+	 .allowed = NAME_ALLOWED, .fallback = WORKLOAD_STORE_PLACE,
+	 .doc = "directory of the store, made if missing"},
+	{.name = "read_only", .type = KEY_BOOL, FIELD(step, read_only), .fallback = "false",
+	 .doc = "open the store for swap-ins only"},
 	{.name = "expect", .type = KEY_TEXT, FIELD(step, expect_error), .pattern = ERRNO_PATTERN,
 	 .allowed = "ok, any or an errno name such as EIO", .fallback = "as the file's expect says",
 	 .doc = "what this step must end with"},
 	{0},
 };
 
+#define TRANSFER_KEYS "tensors by buffered threads own_handles numel dtype timeout expect"
+
 const struct step_rule step_rules[STEP_COUNT] = {
-	[STEP_SWAP_OUT] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+	[STEP_SWAP_OUT] = {TRANSFER_KEYS, "tensors as slot_timeout timeout expect",
 			   "write fresh data, all at once; another process checks the files"},
-	[STEP_SWAP_IN] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+	[STEP_SWAP_IN] = {TRANSFER_KEYS,
+			  "tensors as generation slot_timeout keep timeout expect",
 			  "poison the memory, read all at once, check the data"},
-	[STEP_WRITE] = {"tensors by buffered threads own_handles numel dtype timeout expect",
-			"write the same data, one tensor after the other"},
-	[STEP_READ] = {"tensors by buffered threads own_handles numel dtype timeout expect",
+	[STEP_WRITE] = {TRANSFER_KEYS, NULL, "write the same data, one tensor after the other"},
+	[STEP_READ] = {TRANSFER_KEYS, NULL,
 		       "poison and read, one tensor after the other, check the data"},
 	[STEP_START] = {"tensors op by buffered numel dtype expect",
+			"tensors op generation slot_timeout keep expect",
 			"submit and go on; wait or cancel comes later"},
-	[STEP_WAIT] = {"timeout expect", "wait for everything that was started"},
-	[STEP_CANCEL] = {"expect", "cancel everything that was started"},
-	[STEP_TRUNCATE] = {"tensors bytes", "set the size of the files, outside of the library"},
-	[STEP_CORRUPT] = {"tensors offset", "change one byte of the files, outside of the library"},
-	[STEP_PREPARE] = {"tensors", "write the files, buffered, outside of the library"},
-	[STEP_REMOVE] = {"tensors", "unlink the files, outside of the library"},
-	[STEP_CLOSE] = {"timeout expect", "close the handle"},
-	[STEP_ABORT] = {"", "destroy the handle, whatever is in flight"},
-	[STEP_OPEN] = {"expect", "open the handle again; the first step finds it open"},
-	[STEP_FORK] = {"", "fork; the child must be refused, the parent goes on"},
-	[STEP_IS_PINNED] = {"tensors", "ask which memory is pinned, and check the answers"},
-	[STEP_REPEAT] = {"count", "the steps before, since the last repeat, again"},
+	[STEP_WAIT] = {"timeout expect", "timeout expect",
+		       "wait for everything that was started"},
+	[STEP_CANCEL] = {"expect", "tensors expect", "cancel everything that was started"},
+	[STEP_TRUNCATE] = {"tensors bytes", "tensors bytes",
+			   "set the size of the files, outside of the library; with a store its "
+			   "volume ends with that byte of the tensor, or of the volume"},
+	[STEP_CORRUPT] = {"tensors offset", "tensors part offset",
+			  "change one byte of the files, outside of the library"},
+	[STEP_PREPARE] = {"tensors", NULL, "write the files, buffered, outside of the library"},
+	[STEP_REMOVE] = {"tensors", "part",
+			 "unlink the files, outside of the library; with a store its volume or "
+			 "its record, or the manifest is overwritten with zeros"},
+	[STEP_CLOSE] = {"timeout expect", "timeout expect", "close the handle"},
+	[STEP_ABORT] = {"", NULL, "destroy the handle, whatever is in flight"},
+	[STEP_OPEN] = {"expect", "expect", "open the handle again; the first step finds it open"},
+	[STEP_FORK] = {"", "", "fork; the child must be refused, the parent goes on"},
+	[STEP_IS_PINNED] = {"tensors", "tensors",
+			    "ask which memory is pinned, and check the answers"},
+	[STEP_STORE_OPEN] = {NULL, "at read_only expect",
+			     "open a store again, or another one; the first step finds one open"},
+	[STEP_STORE_CLOSE] = {NULL, "timeout expect", "close the group and the store"},
+	[STEP_COPY_VOLUME] = {NULL, "from to",
+			      "copy the group's volumes over those of another directory, outside "
+			      "of the library"},
+	[STEP_RELEASE] = {NULL, "tensors expect", "give back slots that were kept"},
+	[STEP_VERIFY] = {NULL, "expect",
+			 "let the library verify the group, and compare with another reader"},
+	[STEP_REPEAT] = {"count", "count", "the steps before, since the last repeat, again"},
 };
 
 static const struct scenario_key device_keys[] = {
@@ -152,6 +236,28 @@ static const struct scenario_key device_keys[] = {
 	{.name = "memory_align", .type = KEY_BYTES, FIELD(scenario, memory_align_bytes),
 	 RANGE(1, 4096), .power_of_two = true, .fallback = "512",
 	 .doc = "alignment that direct I/O demands of memory"},
+	{0},
+};
+
+static const struct scenario_key store_keys[] = {
+	{.name = "group", .type = KEY_TEXT, FIELD(store_options, group), .fallback = "optimizer",
+	 .doc = "name of the group that the tensors are"},
+	{.name = "checksum", .type = KEY_CHOICE, FIELD(store_options, checksum),
+	 CHOICES("default", "none", "xxh64", "xxh3"), .fallback = "default",
+	 .doc = "how the bytes of tensors are summed"},
+	{.name = "durable", .type = KEY_BOOL, FIELD(store_options, durable), .fallback = "true",
+	 .doc = "sync before and after each commit"},
+	{.name = "chunk_size", .type = KEY_BYTES, FIELD(store_options, chunk_bytes),
+	 RANGE(4096, 1073741824), .multiple = 4096, .fallback = "1M",
+	 .doc = "bytes under one checksum, and of one request"},
+	{.name = "slot_size", .type = KEY_BYTES, FIELD(store_options, slot_bytes),
+	 RANGE(4096, 1073741824), .multiple = 4096, .fallback = "1M",
+	 .doc = "bytes of a slot of the pinned pool"},
+	{.name = "slots", .type = KEY_COUNT, FIELD(store_options, slots), RANGE(2, 65536),
+	 .fallback = "32", .doc = "slots in the pool"},
+	{.name = "threads", .type = KEY_COUNT, FIELD(store_options, threads), RANGE(0, 16),
+	 .fallback = "2",
+	 .doc = "threads that carry out swaps; 0: the caller does, while it waits"},
 	{0},
 };
 
@@ -177,7 +283,8 @@ static const struct scenario_key expect_keys[] = {
 	 .doc = "the errno of a failure"},
 	{.name = "cause", .type = KEY_TEXT, FIELD(expectation, cause),
 	 CHOICES("device", "submit", "eof", "no-progress", "protocol", "cancelled", "file",
-		 "wait"),
+		 "wait", "missing", "mismatch", "generation", "checksum", "manifest", "io", "space",
+		 "sync", "copy"),
 	 .fallback = "any", .doc = "the stage that a failure names"},
 	{.name = "tensor", .type = KEY_TEXT, FIELD(expectation, tensor), .fallback = "any",
 	 .doc = "the tensor that must fail"},
@@ -234,6 +341,8 @@ const struct scenario_key scenario_keys[] = {
 	 .doc = "when the counting of calls begins"},
 	{.name = "aftermath", .type = KEY_BOOL, FIELD(scenario, workload.aftermath),
 	 .fallback = "true", .doc = "after the steps, without faults, the handle must still work"},
+	{.name = "store", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.store),
+	 .keys = store_keys, .doc = "keep the tensors in a store, as one group"},
 	{.name = "swap", .type = KEY_MAP, .offset = offsetof(struct scenario, workload),
 	 .keys = swap_keys, .doc = "the built-in workload"},
 	{.name = "program", .type = KEY_SPECIAL, .read = scenario_read_program, RANGE(1, 256),

@@ -25,6 +25,7 @@ static const char *type_name(const struct scenario_key *key)
 		return "text";
 	case KEY_CHOICE:
 		return "word";
+	case KEY_COUNTS:
 	case KEY_SET:
 	case KEY_WORDS:
 	case KEY_MAPS:
@@ -47,14 +48,16 @@ static void print_choices(FILE *stream, const struct scenario_key *key)
 static void print_range(FILE *stream, const struct scenario_key *key)
 {
 	unsigned long long least = key->least, most = key->most;
+	char multiple[48] = "";
 
+	if (key->multiple)
+		snprintf(multiple, sizeof(multiple), ", a multiple of %llu",
+			 (unsigned long long)key->multiple);
 	if (key->type == KEY_DURATION)
 		fprintf(stream, "%llu ms to %llu s.\n", least / 1000000, most / 1000000000);
 	else if (key->type == KEY_COUNT || key->type == KEY_BYTES)
-		fprintf(stream, "%llu to %llu%s.\n", least, most,
-			key->power_of_two ? ", a power of two"
-			: key->multiple	  ? ", a multiple of 512"
-					  : "");
+		fprintf(stream, "%llu to %llu%s%s.\n", least, most,
+			key->power_of_two ? ", a power of two" : "", multiple);
 }
 
 /* The source of a page has short lines; a line must not begin with a full stop. */
@@ -118,14 +121,30 @@ static void print_keys(FILE *stream, const struct scenario_key *keys)
 	fputs(".El\n", stream);
 }
 
+static void print_step_keys(FILE *stream, const struct step_rule *rule)
+{
+	const char *with = rule->store_keys, *without = rule->keys;
+
+	if (!with)
+		fputs("Not with a store.\n", stream);
+	else if (!without)
+		fputs("With a store only.\n", stream);
+	if (with && without && strcmp(with, without) != 0) {
+		fprintf(stream, "Takes\n.Cm %s ,\nand with a store\n.Cm %s .\n", without, with);
+		return;
+	}
+	without = without ? without : with;
+	if (*without)
+		fprintf(stream, "Takes\n.Cm %s .\n", without);
+}
+
 static void print_steps(FILE *stream)
 {
 	fputs(".Ss Steps\n.Bl -tag -width Ds\n", stream);
 	for (unsigned i = 0; i < STEP_COUNT; i++) {
 		fprintf(stream, ".It Cm %s\n", step_name((enum step_kind)i));
 		print_doc(stream, step_rules[i].doc);
-		if (step_rules[i].keys[0])
-			fprintf(stream, "Takes\n.Cm %s .\n", step_rules[i].keys);
+		print_step_keys(stream, &step_rules[i]);
 	}
 	fputs(".El\n.Ss Keys of steps\n", stream);
 	print_keys(stream, step_keys);
@@ -134,11 +153,17 @@ static void print_steps(FILE *stream)
 static void print_maps(FILE *stream, const struct scenario_key *keys)
 {
 	for (const struct scenario_key *key = keys; key->name; key++) {
-		if (key->type != KEY_MAP && key->type != KEY_MAPS)
+		if (!key->keys)
 			continue;
 		fprintf(stream, ".Ss Keys of %s\n", key->name);
 		print_keys(stream, key->keys);
 		print_maps(stream, key->keys);
+		if (key->keys == tensor_keys) {
+			fputs(".Ss Keys of tensors that are the states of an optimizer\n", stream);
+			print_keys(stream, preset_keys);
+			fputs(".Ss Keys of tensors that are those of a checkpoint\n", stream);
+			print_keys(stream, checkpoint_keys);
+		}
 	}
 }
 

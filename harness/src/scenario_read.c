@@ -305,6 +305,24 @@ static int read_words(struct scenario_reader *reader, const struct scenario_key 
 	return 0;
 }
 
+/* Numbers in the order they are written in, the same one twice, too. */
+static int read_counts(struct scenario_reader *reader, const struct scenario_key *key,
+		       const struct yaml_node *node, uint64_t *place, unsigned *ret_count)
+{
+	const struct scenario_key item = {.name = key->name,
+					  .type = KEY_COUNT,
+					  .bytes = sizeof(*place),
+					  .most = SCENARIO_NUMEL_MAX};
+
+	if (check_list(reader, key, node) < 0)
+		return -EINVAL;
+	for (unsigned i = 0; i < item_count(node); i++)
+		if (read_number(reader, &item, item_at(node, i), &place[i]) < 0)
+			return -EINVAL;
+	*ret_count = item_count(node);
+	return 0;
+}
+
 static int read_maps(struct scenario_reader *reader, const struct scenario_key *key,
 		     const struct yaml_node *node, char *place, unsigned *ret_count)
 {
@@ -334,6 +352,8 @@ int scenario_read_key(struct scenario_reader *reader, const struct scenario_key 
 	case KEY_BYTES:
 	case KEY_DURATION:
 		return read_number(reader, key, node, place);
+	case KEY_COUNTS:
+		return read_counts(reader, key, node, (uint64_t *)place, count);
 	case KEY_TEXT:
 		return read_word(reader, key, node, place);
 	case KEY_CHOICE:

@@ -20,6 +20,7 @@
 enum key_type {
 	KEY_BOOL,     /* bool */
 	KEY_COUNT,    /* plain number: unsigned or uint64_t */
+	KEY_COUNTS,   /* list of those: array of uint64_t, and their number */
 	KEY_BYTES,    /* with K M G T: unsigned or uint64_t */
 	KEY_DURATION, /* with a unit: int64_t */
 	KEY_TEXT,     /* char array */
@@ -46,14 +47,14 @@ struct scenario_key {
 	enum key_type type;
 	bool required;
 	size_t offset, bytes;	    /* of the field in its container; WORDS, MAPS: of one item */
-	size_t count_offset;	    /* WORDS, MAPS */
-	uint64_t least, most;	    /* numbers: range; WORDS, MAPS: how many */
+	size_t count_offset;	    /* COUNTS, WORDS, MAPS */
+	uint64_t least, most;	    /* numbers: range; COUNTS, WORDS, MAPS: how many */
 	uint64_t multiple;	    /* numbers: must be one of this; 0 any */
 	bool power_of_two;	    /* numbers: or 0 */
 	const char *const *choices; /* CHOICE, SET, and TEXT, WORDS, COUNT that allow few values */
 	const char *pattern;	    /* TEXT, WORDS: extended regular expression */
 	const char *allowed;	    /* the pattern in words */
-	const struct scenario_key *keys; /* MAP, MAPS */
+	const struct scenario_key *keys; /* MAP, MAPS; SPECIAL: for the schema */
 	key_defaults_fn *defaults;	 /* MAPS: fill a fresh item */
 	key_read_fn *read;		 /* SPECIAL */
 	const char *fallback;		 /* default, in words */
@@ -64,10 +65,25 @@ struct scenario_key {
 extern const struct scenario_key scenario_keys[];
 extern const struct scenario_key handle_keys[];
 extern const struct scenario_key step_keys[];
+extern const struct scenario_key tensor_keys[];
+extern const struct scenario_key preset_keys[];	    /* of struct preset_asked */
+extern const struct scenario_key checkpoint_keys[]; /* of struct checkpoint_asked */
+
+/* Most elements of a tensor. */
+#define SCENARIO_NUMEL_MAX (UINT64_C(1) << 40)
+
+/* Which tensors of a checkpoint. */
+struct checkpoint_asked {
+	char file[SCENARIO_VALUE_BYTES];
+	unsigned first, count; /* in the order of their bytes; 0: all that are left */
+	enum memory_kind memory;
+	uint32_t pointer_offset_bytes;
+};
 
 /* Which keys of step_keys a step takes: names separated by blanks, and what it does. */
 struct step_rule {
-	const char *keys;
+	const char *keys;	/* NULL: goes with a store only */
+	const char *store_keys; /* when there is a store; NULL: goes without one only */
 	const char *doc;
 };
 extern const struct step_rule step_rules[STEP_COUNT];
@@ -91,7 +107,12 @@ int scenario_read_text(struct scenario_reader *reader, const struct yaml_node *n
 		       const char *name, const char **ret_text);
 
 /* The special ones. */
-key_read_fn scenario_read_steps, scenario_read_faults, scenario_read_matrix, scenario_read_program;
+key_read_fn scenario_read_steps, scenario_read_faults, scenario_read_matrix, scenario_read_program,
+	scenario_read_tensors;
+
+/* Tensors as a list, a preset or a checkpoint, into @tensors that has @room. */
+int scenario_read_tensor_list(struct scenario_reader *reader, const struct yaml_node *node,
+			      struct tensor *tensors, unsigned room, unsigned *ret_count);
 
 /* What no single key can tell: contradictions, and names that must exist. */
 int scenario_check(struct scenario_reader *reader, const struct yaml_node *root);

@@ -95,10 +95,18 @@ static const struct scenario_key *find_step_key(const char *name)
 	return NULL;
 }
 
+/* What a step takes here: with a store, or without. NULL: it does not go with it. */
+static const char *keys_of(const struct scenario_reader *reader, const struct step *step)
+{
+	const struct step_rule *rule = &step_rules[step->kind];
+
+	return reader->scenario->workload.store.used ? rule->store_keys : rule->keys;
+}
+
 static int refuse_step_key(struct scenario_reader *reader, const struct step *step,
 			   const struct yaml_node *name)
 {
-	const char *keys = step_rules[step->kind].keys;
+	const char *keys = keys_of(reader, step);
 	struct nearest nearest;
 
 	nearest_init(&nearest, name->text);
@@ -112,6 +120,34 @@ static int refuse_step_key(struct scenario_reader *reader, const struct step *st
 			       step_name(step->kind), *keys ? "known are " : "it takes none", keys);
 }
 
+/* The other tensors of a step lie behind those that were read before. */
+static int read_as(struct scenario_reader *reader, const struct yaml_node *node, struct step *step)
+{
+	struct workload *workload = &reader->scenario->workload;
+	unsigned first = workload->tensors_count + workload->as_count, count = 0;
+
+	if (first == WORKLOAD_TENSORS_MAX)
+		return scenario_refuse(reader, node, "as: %u tensors are there already, at most %u",
+				       first, WORKLOAD_TENSORS_MAX);
+	if (scenario_read_tensor_list(reader, node, &workload->tensors[first],
+				      WORKLOAD_TENSORS_MAX - first, &count) < 0)
+		return -EINVAL;
+	step->as_first = first;
+	step->as_count = count;
+	workload->as_count += count;
+	return 0;
+}
+
+static int read_option(struct scenario_reader *reader, const struct scenario_key *key,
+		       const struct yaml_node *node, struct step *step)
+{
+	if (strcmp(key->name, "tensors") == 0)
+		return read_tensors(reader, node, &step->tensors);
+	if (strcmp(key->name, "as") == 0)
+		return read_as(reader, node, step);
+	return scenario_read_key(reader, key, node, step);
+}
+
 static int read_options(struct scenario_reader *reader, const struct yaml_node *node,
 			struct step *step)
 {
@@ -123,12 +159,9 @@ static int read_options(struct scenario_reader *reader, const struct yaml_node *
 		const struct scenario_key *key = find_step_key(name);
 		int result;
 
-		if (!key || !scenario_step_takes(step_rules[step->kind].keys, name))
+		if (!key || !scenario_step_takes(keys_of(reader, step), name))
 			return refuse_step_key(reader, step, node->names[i]);
-		if (strcmp(name, "tensors") == 0)
-			result = read_tensors(reader, node->items[i], &step->tensors);
-		else
-			result = scenario_read_key(reader, key, node->items[i], step);
+		result = read_option(reader, key, node->items[i], step);
 		if (result < 0)
 			return result;
 	}
@@ -153,6 +186,9 @@ static int read_step(struct scenario_reader *reader, const struct yaml_node *nod
 		return refuse_kind(reader, name);
 	step_defaults(step, kind);
 	step->line = node->line;
+	if (!keys_of(reader, step))
+		return scenario_refuse(reader, name, "step %s goes %s a store", text,
+				       step_rules[kind].keys ? "without" : "with");
 	return node == name ? 0 : read_options(reader, node->items[0], step);
 }
 

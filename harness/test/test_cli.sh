@@ -140,6 +140,9 @@ expect 2 'GROUP/NAME is missing' new
 expect 2 'one name at a time' new a/b c/d
 
 # The schema that ships is the one of this program, and so is the man page's list of keys.
+"$swaptorture" list --presets >presets
+grep -q '^torch-adam .*\[1, N, N\]' presets || fail "list --presets does not tell torch-adam"
+
 "$swaptorture" schema >schema.json
 cmp -s schema.json "$SRC/docs/scenario.schema.json" ||
 	fail "docs/scenario.schema.json is old: make it anew with 'swaptorture schema'"

@@ -48,14 +48,27 @@ static void fill(struct workload *workload)
 					   .nofile = 17,
 					   .fsize_bytes = UINT64_MAX - 1,
 					   .address_space_bytes = 1ull << 63};
+	workload->store = (struct store_options){.used = true,
+						 .group = "a group",
+						 .checksum = STORE_CHECKSUM_XXH3,
+						 .durable = false,
+						 .chunk_bytes = 1ull << 30,
+						 .slot_bytes = 4096,
+						 .slots = 65536,
+						 .threads = 16};
 	workload->arm_before_open = true;
 	workload->aftermath = false;
 	workload->tensors_count = 1;
+	workload->as_count = 1;
+	workload->tensors[1] =
+		(struct tensor){.name = "other", .numel = 3, .dims = 1, .shape = {3}};
 	*tensor = (struct tensor){.name = "exp_avg",
 				  .numel = 1ull << 40,
 				  .dtype = DTYPE_I64,
 				  .file = "f \"quoted\" \xc3\xa9",
 				  .file_offset_bytes = 1ull << 46,
+				  .dims = 8,
+				  .shape = {1, 2, 3, 4, 5, 6, 7, UINT64_MAX},
 				  .memory = MEMORY_HEAP,
 				  .pointer_offset_bytes = 4095};
 	workload->steps_count = 1;
@@ -71,6 +84,15 @@ static void fill(struct workload *workload)
 			      .timeout_ns = 50000000,
 			      .bytes = 20000,
 			      .count = 2500,
+			      .as_first = 1,
+			      .as_count = 1,
+			      .generation = UINT64_MAX,
+			      .slot_timeout_ns = 7,
+			      .keep = true,
+			      .read_only = true,
+			      .part = STORE_PART_RECORD,
+			      .from = "elsewhere",
+			      .to = "saved",
 			      .expect_error = "ETIMEDOUT",
 			      .line = 77};
 }
@@ -97,7 +119,10 @@ static void every_member_survives_the_way_there_and_back(void **state)
 	back = round_trip(workload);
 	assert_memory_equal(&back->handle, &workload->handle, sizeof(back->handle));
 	assert_memory_equal(&back->limits, &workload->limits, sizeof(back->limits));
-	assert_memory_equal(&back->tensors[0], &workload->tensors[0], sizeof(back->tensors[0]));
+	assert_memory_equal(&back->store, &workload->store, sizeof(back->store));
+	assert_memory_equal(&back->tensors, &workload->tensors, sizeof(back->tensors));
+	assert_int_equal(back->tensors_count, 1);
+	assert_int_equal(back->as_count, 1);
 	assert_memory_equal(&back->steps[0], &workload->steps[0], sizeof(back->steps[0]));
 	assert_true(back->arm_before_open && !back->aftermath);
 	free(back);
@@ -161,8 +186,18 @@ static void what_is_no_workload_is_refused_and_changes_nothing(void **state)
 	refuse_edited("\"kind\":\"repeat\"", "\"kind\":\"again\"", "steps.kind");
 	refuse_edited("\"name\":\"exp_avg\"", "\"name\":7", "tensors.name: must be a string");
 	refuse_edited("\"exp_avg\"",
-		      "\"0123456789012345678901234567890123456789012345678901234567890123\"",
+		      "\"0123456789012345678901234567890123456789012345678901234567890123"
+		      "0123456789012345678901234567890123456789012345678901234567890123\"",
 		      "tensors.name: is too long");
+	refuse_edited("\"shape\":[1,", "\"shape\":[true,", "shape: must hold integers");
+	refuse_edited("\"shape\":[1,", "\"shape\":[0,1,", "shape: must be a list of at most 8");
+	refuse_edited("\"as_first\":1", "\"as_first\":0", "as_first: is out of range");
+	refuse_edited("\"as_first\":1,\"as_count\":1", "\"as_first\":1,\"as_count\":2",
+		      "as_first: is out of range");
+	refuse_edited("\"as_count\":1,\"handle\"", "\"as_count\":3,\"handle\"",
+		      "as_count: is more than");
+	refuse_edited("\"part\":3", "\"part\":4", "part: is out of range");
+	refuse_edited("\"checksum\":3", "\"checksum\":4", "checksum: is out of range");
 	refuse_edited("\"limits\":{", "\"limits\":[],\"limit\":{", "limits: must be an object");
 }
 
