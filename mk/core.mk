@@ -4,7 +4,7 @@
 CORE_SRC := $(wildcard core/src/*.c)
 CORE_SO := $(O)/lib/libswapio.so
 CORE_A := $(O)/lib/libswapio.a
-CORE_LIBS := -laio -lpthread -ldl
+CORE_LIBS := -laio -lxxhash -lpthread -ldl
 EXAMPLES := $(patsubst core/examples/%.c,$(O)/examples/%,$(wildcard core/examples/*.c))
 
 ifneq ($(CORE_SRC),)

@@ -15,6 +15,14 @@
 /* The unit of everything in a store: records and tensors begin at multiples of it. */
 #define STORE_UNIT 4096u
 
+#define CHUNK_BYTES_MAX (UINT64_C(1) << 30)
+#define ELEMENT_BYTES_MAX 64u
+#define TENSOR_BYTES_MAX (UINT64_C(1) << 56)
+#define PLACE_BYTES_MAX (UINT64_C(1) << 60)
+
+/* As much of a name as a sentence shows. */
+#define NAME_SHOWN "%.120s"
+
 struct manifest_tensor {
 	char *name;				/* owned */
 	char dtype[SWAPIO_DTYPE_BYTES_MAX + 1]; /* "" when not given */
@@ -43,9 +51,10 @@ static inline uint64_t manifest_tensor_bytes(const struct manifest_tensor *tenso
 	return tensor->numel * tensor->element_bytes; /* checked when it was made */
 }
 
+/* Chunks of a tensor, whether they are summed or not; 0 of an empty one. */
 uint64_t swapioi_manifest_chunks(const struct manifest *manifest, unsigned tensor);
 
-/* Bytes that all tensors take in one place: the end of the last one. */
+/* Bytes that all tensors take in one place: the end of the last one; PLACE_BYTES_MAX at most. */
 uint64_t swapioi_manifest_place_bytes(const struct manifest *manifest);
 
 /*
@@ -74,9 +83,11 @@ size_t swapioi_manifest_encoded_bytes(const struct manifest *manifest);
 void swapioi_manifest_encode(const struct manifest *manifest, void *bytes);
 
 /*
- * 0, -ENOENT (all zeros at the start: never written), -EBADMSG (anything that cannot be),
- * -ENOTSUP (another version; a checksum unknown here), -ENOMEM. Nothing is read past @count.
+ * 0, -ENOENT (the first unit is all zeros: never written), -EBADMSG (anything that cannot be),
+ * -ENOTSUP (another version; a checksum unknown here), -ENOMEM; with a sentence that says what is
+ * wrong. Nothing is read past @count.
  */
-int swapioi_manifest_decode(const void *bytes, size_t count, struct manifest **ret_manifest);
+int swapioi_manifest_decode(const void *bytes, size_t count, struct manifest **ret_manifest,
+			    struct swapio_error *error);
 
 #endif /* SWAPIOI_MANIFEST_H */
