@@ -123,6 +123,13 @@ bool step_needs_handle(enum step_kind kind)
 	return false;
 }
 
+bool step_needs_store(enum step_kind kind)
+{
+	return kind == STEP_SWAP_OUT || kind == STEP_SWAP_IN || kind == STEP_START ||
+	       kind == STEP_WAIT || kind == STEP_CANCEL || kind == STEP_STORE_CLOSE ||
+	       kind == STEP_RELEASE || kind == STEP_VERIFY;
+}
+
 int step_find(const char *name, enum step_kind *ret_kind)
 {
 	for (unsigned i = 0; i < STEP_COUNT; i++) {

@@ -96,6 +96,7 @@ enum step_kind {
 };
 const char *step_name(enum step_kind kind);  /* "swap-out" ... */
 bool step_needs_handle(enum step_kind kind); /* it calls the library with an open handle */
+bool step_needs_store(enum step_kind kind);  /* with a store: it has to be open */
 int step_find(const char *name, enum step_kind *ret_kind); /* -ENOENT */
 
 /* What a step changes of a store, outside of the library. */

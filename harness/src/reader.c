@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "pattern.h"
-#include "reader.h"
+#include "reader_store.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
@@ -38,7 +38,7 @@ static bool changes_files(const struct workload *workload, unsigned step)
 
 	return is_read_behind(workload, step) || (it->kind == STEP_START && it->write) ||
 	       it->kind == STEP_TRUNCATE || it->kind == STEP_CORRUPT || it->kind == STEP_PREPARE ||
-	       it->kind == STEP_REMOVE || it->kind == STEP_REPEAT;
+	       it->kind == STEP_REMOVE || it->kind == STEP_COPY_VOLUME || it->kind == STEP_REPEAT;
 }
 
 static bool is_changed_later(const struct workload *workload, unsigned step)
@@ -82,6 +82,8 @@ uint64_t reader_bytes(const struct reader_job *job)
 {
 	uint64_t bytes = 0;
 
+	if (job->workload->store.used)
+		return reader_store_bytes(job);
 	for (unsigned i = job->request_first; i < job->outcome->requests_count; i++)
 		if (is_ours(job, &job->outcome->requests[i]) &&
 		    is_whole(&job->outcome->requests[i]))
@@ -208,6 +210,10 @@ static void check_request(const struct reader_job *job, const struct outcome_req
 
 void reader_check(const struct reader_job *job, struct case_result *result)
 {
+	if (job->workload->store.used) {
+		reader_store_check(job, result);
+		return;
+	}
 	for (unsigned i = job->request_first; i < job->outcome->requests_count; i++) {
 		const struct outcome_request *request = &job->outcome->requests[i];
 

@@ -16,6 +16,7 @@
 /* Findings as they travel; all of them fit into a pipe, so the child never waits. */
 struct packet {
 	enum failure_class failure_class;
+	bool medium; /* its oracle; else "data" */
 	char text[FINDING_TEXT_BYTES];
 };
 
@@ -28,7 +29,10 @@ static _Noreturn void be_reader(int pipe, const struct reader_job *job)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	reader_check(job, &found);
 	for (unsigned i = 0; i < found.findings_count; i++) {
-		struct packet packet = {.failure_class = found.findings[i].failure_class};
+		struct packet packet = {
+			.failure_class = found.findings[i].failure_class,
+			.medium = strcmp(found.findings[i].oracle, "medium") == 0,
+		};
 
 		memcpy(packet.text, found.findings[i].text, sizeof(packet.text));
 		if (write(pipe, &packet, sizeof(packet)) != sizeof(packet))
@@ -76,7 +80,8 @@ void reader_take(struct reader *reader, struct case_result *result)
 	do {
 		got = read(reader->pipe, &packet, sizeof(packet));
 		if (got == (ssize_t)sizeof(packet))
-			result_add(result, "data", packet.failure_class, "%s", packet.text);
+			result_add(result, packet.medium ? "medium" : "data", packet.failure_class,
+				   "%s", packet.text);
 	} while (got > 0 || (got < 0 && errno == EINTR));
 	status = reap(reader);
 	if (status)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "run_outcome.h"
-#include "workload.h"
 
 const char *const outcome_count_names[OUTCOME_COUNTS] = {"fds",	   "threads", "contexts",
 							 "locked", "mapped",  "heap"};
@@ -81,6 +80,12 @@ static int read_request(struct outcome *outcome, const json_t *line)
 	};
 	copy_text(request->cause, sizeof(request->cause), line, "cause");
 	copy_text(request->text, sizeof(request->text), line, "text");
+	request->swap = number_of(line, "swap");
+	request->unnamed = request->swap && !number_of(line, "named");
+	request->tensors = (uint64_t)number_of(line, "tensors");
+	request->stored = (uint64_t)number_of(line, "stored");
+	request->staged = (uint64_t)number_of(line, "staged");
+	copy_text(request->place, sizeof(request->place), line, "place");
 	return 0;
 }
 

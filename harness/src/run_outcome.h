@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "wire.h"
+#include "workload.h"
 
 #define OUTCOME_TEXT_BYTES 256
 
@@ -27,6 +28,14 @@ struct outcome_request {
 	uint32_t generation;
 	int64_t size_before; /* of a file that is written; negative: it was not there */
 	char text[OUTCOME_TEXT_BYTES];
+
+	/* A swap of several tensors of a store. */
+	bool swap;
+	bool unnamed;	  /* a failure names no tensor: @tensor is the first one */
+	uint64_t tensors; /* bit per tensor, those of `as` included */
+	uint64_t stored;  /* generation: committed, read, or still there after a failure */
+	uint64_t staged;  /* bytes that went through the pool */
+	char place[WORKLOAD_PLACE_BYTES];
 };
 
 struct outcome_call {

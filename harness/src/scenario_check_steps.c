@@ -113,11 +113,32 @@ static int check_handle(struct scenario_reader *reader, const struct step *step,
 	return 0;
 }
 
+/* Follow the store: steps that use it find it open, or say why it is not. */
+static int check_store(struct scenario_reader *reader, const struct step *step,
+		       const struct yaml_node *node, bool *open)
+{
+	bool fails = step->expect_error[0] == 'E';
+
+	if (!reader->scenario->workload.store.used)
+		return 0;
+	if (step_needs_store(step->kind) && !*open)
+		return scenario_refuse(reader, node,
+				       "%s: the store is closed, a step store-open is due",
+				       step_name(step->kind));
+	if (step->kind == STEP_STORE_OPEN && *open)
+		return scenario_refuse(reader, node, "store-open: the store is open already");
+	if (step->kind == STEP_OPEN || (step->kind == STEP_STORE_OPEN && !fails))
+		*open = true;
+	if ((step->kind == STEP_STORE_CLOSE || step->kind == STEP_CLOSE) && !fails)
+		*open = false;
+	return 0;
+}
+
 int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node *root)
 {
 	const struct workload *workload = &reader->scenario->workload;
 	const struct yaml_node *list = yaml_node_member(yaml_node_member(root, "swap"), "steps");
-	bool open = true, at_mark = true;
+	bool open = true, store_open = true, at_mark = true;
 
 	for (unsigned i = 0; i < workload->steps_count; i++) {
 		const struct step *step = &workload->steps[i];
@@ -125,13 +146,17 @@ int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node 
 
 		if (check_needed(reader, step, node) < 0 || check_options(reader, step, node) < 0 ||
 		    check_as(reader, step, node) < 0 || check_corrupt(reader, step, node) < 0 ||
-		    check_handle(reader, step, node, &open) < 0)
+		    check_handle(reader, step, node, &open) < 0 ||
+		    check_store(reader, step, node, &store_open) < 0)
 			return -EINVAL;
 		if (step->kind == STEP_REPEAT && at_mark)
 			return scenario_refuse(reader, node, "repeat: there is no step to repeat");
 		if (step->kind == STEP_REPEAT && !open)
 			return scenario_refuse(reader, node,
 					       "repeat: the handle is closed at the end");
+		if (step->kind == STEP_REPEAT && !store_open)
+			return scenario_refuse(reader, node,
+					       "repeat: the store is closed at the end");
 		at_mark = step->kind == STEP_REPEAT;
 	}
 	return 0;

@@ -89,8 +89,23 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 	return true;
 }
 
-static bool counts(const struct test_case *test_case, const struct finding *finding)
+/* Did a fault change what lies on the medium? */
+static bool was_corrupted(const struct test_case *test_case, const struct case_result *result)
 {
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected &&
+		    fault_effect(&test_case->schedule.faults[i]) == EFFECT_CORRUPTS)
+			return true;
+	return false;
+}
+
+/* A store that a fault damaged, and whose checksums say so, is what the fault asked for: what
+ * counts is that a swap-in finds it, too. */
+static bool counts(const struct test_case *test_case, const struct case_result *result,
+		   const struct finding *finding)
+{
+	if (strcmp(finding->oracle, "medium") == 0)
+		return test_case->expect.data_exact && !was_corrupted(test_case, result);
 	return test_case->expect.data_exact || strcmp(finding->oracle, "data") != 0;
 }
 
@@ -100,7 +115,8 @@ static bool has_failed(const struct test_case *test_case, struct case_result *re
 		for (unsigned i = 0; i < result->findings_count; i++) {
 			const struct finding *finding = &result->findings[i];
 
-			if (finding->failure_class != severity[s] || !counts(test_case, finding))
+			if (finding->failure_class != severity[s] ||
+			    !counts(test_case, result, finding))
 				continue;
 			result->verdict = VERDICT_FAIL;
 			result->failure_class = finding->failure_class;

@@ -96,6 +96,9 @@ static void compare_failure(struct comparison *comparison, const struct outcome_
 		differs(comparison, GAP_UNEXPECTED,
 			"step %u: tensor %s fails with cause '%s', must be '%s'", request->step + 1,
 			tensor, request->cause, expect->cause);
+	if (expect->tensor[0] && request->unnamed)
+		differs(comparison, GAP_UNEXPECTED, "step %u: the failure names no tensor, not %s",
+			request->step + 1, expect->tensor);
 	if (expect->tensor[0] && strcmp(expect->tensor, tensor) != 0)
 		differs(comparison, GAP_UNEXPECTED, "step %u: tensor %s fails, only %s may",
 			request->step + 1, tensor, expect->tensor);
@@ -149,6 +152,16 @@ static unsigned judge_requests(struct comparison *comparison, enum expect_result
 	return failures;
 }
 
+/* An open that failed, of handle or store, and of which its own step says nothing. */
+static bool is_open(const struct comparison *comparison, const struct outcome_call *call)
+{
+	bool store = strcmp(call->call, "store-open") == 0;
+
+	if (!call->error || (!store && strcmp(call->call, "open") != 0))
+		return false;
+	return !store || !expected_of_step(comparison, call->step)[0];
+}
+
 /* Opens that failed count as refusals of everything behind them. */
 static unsigned judge_opens(struct comparison *comparison, enum expect_result wanted)
 {
@@ -159,7 +172,7 @@ static unsigned judge_opens(struct comparison *comparison, enum expect_result wa
 	for (unsigned i = 0; i < outcome->calls_count; i++) {
 		const struct outcome_call *call = &outcome->calls[i];
 
-		if (!call->error || strcmp(call->call, "open") != 0)
+		if (!is_open(comparison, call))
 			continue;
 		failures++;
 		if (wanted == EXPECT_OK)
@@ -233,7 +246,7 @@ static void compare_calls(struct comparison *comparison)
 	for (unsigned i = 0; i < outcome->calls_count; i++) {
 		const struct outcome_call *call = &outcome->calls[i];
 
-		if (!call->error || strcmp(call->call, "open") == 0)
+		if (!call->error || is_open(comparison, call))
 			continue;
 		if (strcmp(call->call, "last close") == 0 && outcome->aborted)
 			continue; /* what never completes cannot be closed */

@@ -112,7 +112,19 @@ static inline size_t image_manifest_tensor(unsigned char *at, const struct image
 	return (size_t)(at - begin);
 }
 
+/* Bytes of a tensor in a generation; by default image_byte(). */
+typedef void image_fill_fn(unsigned tensor, uint64_t generation, unsigned char *data,
+			   uint64_t bytes);
+
+static inline void image_fill(unsigned tensor, uint64_t generation, unsigned char *data,
+			      uint64_t bytes)
+{
+	for (uint64_t b = 0; b < bytes; b++)
+		data[b] = image_byte(tensor, generation, b);
+}
+
 struct image_group {
+	image_fill_fn *fill;
 	const char *name;
 	uint64_t generation, chunk_bytes;
 	unsigned algorithm, count, slot;
@@ -140,8 +152,7 @@ static inline size_t image_generation(unsigned char *volume, const struct image_
 		const struct image_tensor *tensor = &group->tensors[i];
 		unsigned char *data = places + tensor->place * IMAGE_PLACE_BYTES + tensor->offset;
 
-		for (uint64_t b = 0; b < tensor->numel * tensor->element; b++)
-			data[b] = image_byte(i, group->generation, b);
+		group->fill(i, group->generation, data, tensor->numel * tensor->element);
 		at += image_manifest_tensor(at, tensor, group->algorithm, group->chunk_bytes, data);
 	}
 	total = (size_t)(at - slot) + 8;
@@ -157,6 +168,7 @@ static inline struct image_group image_adam(uint64_t generation)
 	uint8_t place = generation % 2;
 
 	return (struct image_group){
+		.fill = image_fill,
 		.name = "optimizer",
 		.generation = generation,
 		.chunk_bytes = 4096,

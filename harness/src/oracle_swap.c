@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oracle_swap.c - what the library says of each swap agrees with itself and with what was asked, as
+ * oracle_contract.c has it for requests: the cause with the errno, the range with the tensor, and a
+ * sentence that a person can act on.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle.h"
+#include "points.h"
+
+struct asked { /* one swap, where it is told of */
+	const struct observation *seen;
+	const struct outcome_request *swap;
+	struct case_result *result;
+};
+
+#define WRONG(asked, format, ...)                                                                  \
+	result_add((asked)->result, "contract", CLASS_CONTRACT,                                    \
+		   "step %u: %s of group %s: " format, (asked)->swap->step + 1,                    \
+		   (asked)->swap->write ? "swap-out" : "swap-in",                                  \
+		   (asked)->seen->workload->store.group, __VA_ARGS__)
+
+/* Errnos that a cause can have, see swapio/swap.h. */
+static const struct {
+	const char *cause;
+	int errors[4];
+	bool names_tensor; /* always */
+} causes[] = {
+	{"missing", {ENOENT}, false},
+	{"mismatch", {EINVAL}, false},
+	{"generation", {ESTALE}, false},
+	{"checksum", {EBADMSG}, true},
+	{"manifest", {EBADMSG, EXDEV, ENOTSUP}, false},
+	{"io", {0}, false},
+	{"space", {ENOSPC, EDQUOT, EFBIG}, false},
+	{"sync", {0}, false},
+	{"copy", {0}, true},
+	{"cancelled", {ECANCELED}, false},
+};
+
+static bool error_fits(size_t cause, int error)
+{
+	const int *errors = causes[cause].errors;
+
+	if (!errors[0])
+		return error != 0;
+	for (unsigned i = 0; i < 4 && errors[i]; i++)
+		if (errors[i] == error)
+			return true;
+	return false;
+}
+
+static void check_cause(const struct asked *asked)
+{
+	const struct outcome_request *swap = asked->swap;
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		if (strcmp(causes[i].cause, swap->cause) != 0)
+			continue;
+		if (!error_fits(i, swap->error))
+			WRONG(asked, "fails with %s and cause %s", strerror(swap->error),
+			      swap->cause);
+		if (causes[i].names_tensor && swap->unnamed)
+			WRONG(asked, "fails with cause %s and names no tensor", swap->cause);
+		return;
+	}
+	WRONG(asked, "fails with %s and cause '%s'", strerror(swap->error), swap->cause);
+}
+
+static void check_range(const struct asked *asked)
+{
+	const struct outcome_request *swap = asked->swap;
+	const struct tensor *tensor = &asked->seen->workload->tensors[swap->tensor];
+	uint64_t bytes = tensor_bytes(tensor);
+
+	if (strcmp(swap->cause, "checksum") == 0 && swap->fail_length == 0)
+		WRONG(asked, "tensor %s fails with cause checksum, and no range", tensor->name);
+	if (!swap->unnamed && swap->fail_length &&
+	    (swap->fail_offset >= bytes || swap->fail_length > bytes - swap->fail_offset))
+		WRONG(asked,
+		      "fails in bytes %" PRIu64 " + %" PRIu64 " of tensor %s, which has %" PRIu64,
+		      swap->fail_offset, swap->fail_length, tensor->name, bytes);
+}
+
+static bool says_number(const char *text, uint64_t number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	return strstr(text, digits);
+}
+
+/* Who reads it must know what failed, and after a swap-out what is still there. */
+static void check_sentence(const struct asked *asked)
+{
+	const struct outcome_request *swap = asked->swap;
+	const struct workload *workload = asked->seen->workload;
+
+	if (!strstr(swap->text, workload->store.group))
+		WRONG(asked, "its sentence does not name the group: '%s'", swap->text);
+	if (!swap->unnamed && !strstr(swap->text, workload->tensors[swap->tensor].name))
+		WRONG(asked, "its sentence does not name tensor %s: '%s'",
+		      workload->tensors[swap->tensor].name, swap->text);
+	if (swap->write && swap->stored && !says_number(swap->text, swap->stored))
+		WRONG(asked, "its sentence does not say that generation %" PRIu64 " is there: '%s'",
+		      swap->stored, swap->text);
+}
+
+static void check_success(const struct asked *asked)
+{
+	const struct outcome_request *swap = asked->swap;
+
+	if (swap->bytes != swap->length)
+		WRONG(asked, "success with %" PRIu64 " of %" PRIu64 " bytes", swap->bytes,
+		      swap->length);
+	if (swap->staged > swap->bytes)
+		WRONG(asked, "%" PRIu64 " of %" PRIu64 " bytes went through the pool", swap->staged,
+		      swap->bytes);
+	if (strcmp(swap->cause, "none") != 0 || swap->text[0])
+		WRONG(asked, "success with cause %s: '%s'", swap->cause, swap->text);
+	if (swap->stored == 0)
+		WRONG(asked, "success with generation %d", 0);
+}
+
+static void check_swap(const struct asked *asked)
+{
+	const struct outcome_request *swap = asked->swap;
+
+	if (swap->stage == STAGE_SUBMIT && (!swap->text[0] || !errno_name(swap->error))) {
+		WRONG(asked, "refused with %s: '%s'", strerror(swap->error), swap->text);
+	} else if (swap->stage == STAGE_DONE && !swap->error) {
+		check_success(asked);
+	} else if (swap->stage == STAGE_DONE) {
+		check_cause(asked);
+		check_range(asked);
+		check_sentence(asked);
+	}
+}
+
+/* Each swap-out that succeeds is one generation more than the last one in its place. */
+static void check_order(const struct asked *asked, const struct outcome_request *before)
+{
+	if (before && asked->swap->stored != before->stored + 1)
+		WRONG(asked, "commits generation %" PRIu64 " after %" PRIu64, asked->swap->stored,
+		      before->stored);
+}
+
+static bool is_commit(const struct outcome_request *swap)
+{
+	return swap->swap && swap->write && swap->stage == STAGE_DONE && !swap->error;
+}
+
+/* A step that changes what lies there begins a new count. */
+static bool changes_store(const struct workload *workload)
+{
+	for (unsigned i = 0; i < workload->steps_count; i++)
+		if (workload->steps[i].kind == STEP_COPY_VOLUME ||
+		    workload->steps[i].kind == STEP_REMOVE ||
+		    workload->steps[i].kind == STEP_CORRUPT)
+			return true;
+	return false;
+}
+
+void oracle_swap(const struct observation *seen, struct case_result *result)
+{
+	const struct outcome *outcome = seen->outcome;
+	const struct outcome_request *before = NULL;
+
+	for (unsigned i = 0; i < outcome->requests_count; i++) {
+		struct asked asked = {seen, &outcome->requests[i], result};
+
+		if (!asked.swap->swap)
+			continue;
+		check_swap(&asked);
+		if (!is_commit(asked.swap) || changes_store(seen->workload))
+			continue;
+		if (before && strcmp(before->place, asked.swap->place) != 0)
+			before = NULL;
+		check_order(&asked, before);
+		before = asked.swap;
+	}
+}

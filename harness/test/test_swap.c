@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_swap.c - what judges swaps of a store: the oracle of what the library says of them, and the
+ * reader of what it wrote, on stores made by hand. Each is content with what is right and finds the
+ * one thing that is spoilt.
+ */
+#undef NDEBUG
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "observed.h"
+#include "pattern.h"
+#include "reader_store.h"
+#include "store_image.h"
+
+#define SEED 7
+
+struct fixture {
+	struct observed *it;
+	char directory[64];
+	unsigned char volume[IMAGE_VOLUME_BYTES];
+};
+
+static const struct image_tensor *tensors(void)
+{
+	static struct image_group adam;
+
+	adam = image_adam(1);
+	return adam.tensors;
+}
+
+/* torch Adam's states as the workload has them; one swap-out of generation 1. */
+static void describe(struct observed *it)
+{
+	struct workload *workload = &it->test_case.workload;
+	struct outcome_request *swap = &it->outcome.requests[0];
+
+	workload->store.used = true;
+	workload->tensors_count = 4;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct image_tensor *from = &tensors()[i];
+		struct tensor *to = &workload->tensors[i];
+
+		tensor_defaults(to);
+		snprintf(to->name, sizeof(to->name), "%s", from->name);
+		to->numel = from->numel;
+		to->dtype = from->element == 1 ? DTYPE_U8 : DTYPE_FP32;
+		to->dims = from->dims;
+		memcpy(to->shape, from->shape, sizeof(to->shape));
+	}
+	it->outcome.requests_count = 1;
+	*swap = (struct outcome_request){.write = true,
+					 .stage = STAGE_DONE,
+					 .length = 4 + 12000 + 12288,
+					 .bytes = 4 + 12000 + 12288,
+					 .generation = 1,
+					 .swap = true,
+					 .unnamed = true,
+					 .tensors = 15,
+					 .stored = 1,
+					 .cause = "none",
+					 .place = "store"};
+}
+
+static void fill(unsigned tensor, uint64_t generation, unsigned char *data, uint64_t bytes)
+{
+	struct pattern pattern = {SEED, tensor, (uint32_t)generation};
+
+	pattern_fill(&pattern, 0, data, bytes);
+}
+
+static void write_file(const char *directory, const char *name, const void *bytes, size_t count)
+{
+	char path[192];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/store/%s", directory, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, count), count);
+	close(fd);
+}
+
+static void volume_name(char name[64])
+{
+	snprintf(name, 64, "%016" PRIx64 "-1.vol", (uint64_t)XXH64("optimizer", 9, 0));
+}
+
+static void write_volume(const struct fixture *fixture)
+{
+	char name[64];
+
+	volume_name(name);
+	write_file(fixture->directory, name, fixture->volume, sizeof(fixture->volume));
+}
+
+static void make_generation(struct fixture *fixture, uint64_t generation)
+{
+	struct image_group adam = image_adam(generation);
+
+	adam.fill = fill;
+	image_generation(fixture->volume, &adam);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	unsigned char record[IMAGE_UNIT];
+	char path[128];
+
+	assert_non_null(fixture);
+	fixture->it = observed_make();
+	describe(fixture->it);
+	snprintf(fixture->directory, sizeof(fixture->directory), "/tmp/test_swap.XXXXXX");
+	assert_non_null(mkdtemp(fixture->directory));
+	snprintf(path, sizeof(path), "%s/store", fixture->directory);
+	assert_int_equal(mkdir(path, 0777), 0);
+	image_record(record, 0);
+	write_file(fixture->directory, "swapio.store", record, sizeof(record));
+	image_head(fixture->volume, "optimizer", 1);
+	make_generation(fixture, 1);
+	write_volume(fixture);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[64], path[192];
+
+	volume_name(name);
+	snprintf(path, sizeof(path), "%s/store/%s", fixture->directory, name);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/store/swapio.store", fixture->directory);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/store", fixture->directory);
+	rmdir(path);
+	assert_int_equal(rmdir(fixture->directory), 0);
+	observed_free(fixture->it);
+	free(fixture);
+	return 0;
+}
+
+static void read_store(struct fixture *fixture)
+{
+	struct reader_job job = {.work_dir = fixture->directory,
+				 .workload = &fixture->it->test_case.workload,
+				 .outcome = &fixture->it->outcome,
+				 .seed = SEED};
+
+	fixture->it->result.findings_count = 0;
+	reader_check(&job, &fixture->it->result);
+}
+
+static void found(const struct fixture *fixture, const char *oracle, const char *words)
+{
+	const struct case_result *result = &fixture->it->result;
+
+	assert_true(result->findings_count >= 1);
+	assert_string_equal(result->findings[0].oracle, oracle);
+	if (!strstr(result->findings[0].text, words))
+		fail_msg("'%s' lacks '%s'", result->findings[0].text, words);
+}
+
+static void ask(struct fixture *fixture, const char *words)
+{
+	struct case_result *result = &fixture->it->result;
+
+	result->findings_count = 0;
+	oracle_swap(&fixture->it->seen, result);
+	if (words)
+		found(fixture, "contract", words);
+	else
+		assert_int_equal(result->findings_count, 0);
+}
+
+static void a_store_that_holds_what_was_swapped_out_is_right(void **state)
+{
+	struct fixture *fixture = *state;
+
+	read_store(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 0);
+	ask(fixture, NULL);
+}
+
+static void bytes_of_another_generation_under_right_sums_are_corruption(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->it->outcome.requests[0].generation = 2;
+	read_store(fixture);
+	found(fixture, "data", "tensor step, bytes 0-3 hold generation 1: lost write");
+}
+
+static void damage_that_the_sums_tell_is_the_mediums(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->volume[IMAGE_UNIT + 2 * IMAGE_SLOT_BYTES + IMAGE_PLACE_BYTES + 4096 + 77] ^= 8;
+	write_volume(fixture);
+	read_store(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 1);
+	found(fixture, "medium", "tensor exp_avg, bytes 0-4095: checksum");
+}
+
+static void a_generation_that_is_not_there_is_missed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->it->outcome.requests[0].stored = 2;
+	read_store(fixture);
+	found(fixture, "medium", "has generation 1, must have 2");
+	fixture->volume[IMAGE_UNIT + IMAGE_SLOT_BYTES + 3] ^= 1;
+	write_volume(fixture);
+	read_store(fixture);
+	found(fixture, "medium", "SWAPMANI");
+}
+
+static void tensors_other_than_those_swapped_out_are_told(void **state)
+{
+	struct fixture *fixture = *state;
+	struct workload *workload = &fixture->it->test_case.workload;
+
+	workload->tensors[0].numel = 3000;
+	read_store(fixture);
+	found(fixture, "data",
+	      "tensor 0 is step of 1 fp32 elements of 4 bytes, must be step of 3000");
+	workload->tensors[0].numel = 1;
+	workload->tensors[1].dims = 0;
+	read_store(fixture);
+	found(fixture, "data", "tensor 1 is exp_avg");
+	workload->tensors[1].dims = 2;
+	workload->tensors_count = 3;
+	fixture->it->outcome.requests[0].tensors = 7;
+	read_store(fixture);
+	found(fixture, "data", "has 4 tensors, must have 3");
+}
+
+/* A swap-out that fails leaves the one before, and the reader demands it. */
+static void after_a_failed_swap_out_the_earlier_generation_must_be_there(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outcome *outcome = &fixture->it->outcome;
+
+	outcome->requests[1] = outcome->requests[0];
+	outcome->requests[1].error = EIO;
+	outcome->requests[1].generation = 2;
+	outcome->requests_count = 2;
+	read_store(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 0);
+	make_generation(fixture, 2);
+	write_volume(fixture);
+	read_store(fixture);
+	found(fixture, "medium", "has generation 2, must have 1");
+}
+
+static void fail_swap(struct fixture *fixture, int error, const char *cause, const char *text)
+{
+	struct outcome_request *swap = &fixture->it->outcome.requests[0];
+
+	swap->error = error;
+	swap->tensor = 1;
+	swap->unnamed = false;
+	swap->fail_offset = 4096;
+	swap->fail_length = 4096;
+	snprintf(swap->cause, sizeof(swap->cause), "%s", cause);
+	snprintf(swap->text, sizeof(swap->text), "%s", text);
+}
+
+static void a_failure_agrees_with_its_cause_its_range_and_its_sentence(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outcome_request *swap = &fixture->it->outcome.requests[0];
+
+	swap->write = false;
+	fail_swap(fixture, EBADMSG, "checksum", "group optimizer: tensor exp_avg differs");
+	ask(fixture, NULL);
+	fail_swap(fixture, EIO, "checksum", "group optimizer: tensor exp_avg differs");
+	ask(fixture, "cause checksum");
+	fail_swap(fixture, EBADMSG, "sunspots", "group optimizer: tensor exp_avg differs");
+	ask(fixture, "cause 'sunspots'");
+	fail_swap(fixture, EBADMSG, "checksum", "tensor exp_avg differs");
+	ask(fixture, "does not name the group");
+	fail_swap(fixture, EBADMSG, "checksum", "group optimizer differs");
+	ask(fixture, "does not name tensor exp_avg");
+	fail_swap(fixture, EBADMSG, "checksum", "group optimizer: tensor exp_avg differs");
+	swap->unnamed = true;
+	ask(fixture, "names no tensor");
+	fail_swap(fixture, EBADMSG, "checksum", "group optimizer: tensor exp_avg differs");
+	swap->fail_length = 0;
+	ask(fixture, "no range");
+	swap->fail_length = 12000;
+	ask(fixture, "bytes 4096 + 12000 of tensor exp_avg, which has 12000");
+	swap->write = true;
+	fail_swap(fixture, EIO, "io", "group optimizer: tensor exp_avg fails");
+	swap->stored = 3;
+	ask(fixture, "does not say that generation 3 is there");
+}
+
+static void a_success_is_whole_and_counts_generations(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outcome *outcome = &fixture->it->outcome;
+
+	outcome->requests[1] = outcome->requests[0];
+	outcome->requests[1].stored = 2;
+	outcome->requests_count = 2;
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 3;
+	ask(fixture, "commits generation 3 after 1");
+	outcome->requests[1].stored = 0;
+	ask(fixture, "success with generation 0");
+	outcome->requests[1].stored = 2;
+	outcome->requests[1].bytes--;
+	ask(fixture, "success with 24291 of 24292 bytes");
+	outcome->requests[1].bytes++;
+	outcome->requests[1].staged = 24293;
+	ask(fixture, "24293 of 24292 bytes went through");
+}
+
+static void what_a_fault_damaged_is_not_held_against_the_library(void **state)
+{
+	struct fixture *fixture = *state;
+	struct observed *it = fixture->it;
+
+	it->test_case.expect.result = EXPECT_OK;
+	result_add(&it->result, "medium", CLASS_CORRUPTION, "bytes 0-4095: checksum");
+	it->result.faults_count = 0;
+	verdict_decide(&it->test_case, &it->seen, &it->result);
+	assert_int_equal(it->result.verdict, VERDICT_FAIL);
+	assert_int_equal(it->result.failure_class, CLASS_CORRUPTION);
+	observed_schedule(it, "io_event#1 => lost");
+	it->result.faults_count = 1;
+	it->result.faults[0].injected = 1;
+	verdict_decide(&it->test_case, &it->seen, &it->result);
+	assert_int_equal(it->result.verdict, VERDICT_PASS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(a_store_that_holds_what_was_swapped_out_is_right),
+		TEST(bytes_of_another_generation_under_right_sums_are_corruption),
+		TEST(damage_that_the_sums_tell_is_the_mediums),
+		TEST(a_generation_that_is_not_there_is_missed),
+		TEST(tensors_other_than_those_swapped_out_are_told),
+		TEST(after_a_failed_swap_out_the_earlier_generation_must_be_there),
+		TEST(a_failure_agrees_with_its_cause_its_range_and_its_sentence),
+		TEST(a_success_is_whole_and_counts_generations),
+		TEST(what_a_fault_damaged_is_not_held_against_the_library),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
