@@ -157,7 +157,7 @@ static int read_tensors(struct cursor *cursor, struct manifest *manifest)
 
 	for (unsigned i = 0; i < manifest->count; i++) {
 		struct manifest_tensor *tensor = &manifest->tensors[i];
-		uint32_t name_bytes;
+		uint32_t name_bytes = 0;
 		int ret = read_tensor_head(cursor, tensor, i, &name_bytes);
 
 		if (ret == 0)
@@ -265,7 +265,7 @@ int swapioi_manifest_decode(const void *bytes, size_t count, struct manifest **r
 			    struct swapio_error *error)
 {
 	struct manifest *manifest;
-	size_t exact;
+	size_t exact = 0;
 	int ret;
 
 	if (all_zeros(bytes, count < STORE_UNIT ? count : STORE_UNIT))

@@ -33,6 +33,8 @@ struct medium_index {
 /* Enough for "0123456789abcdef-18446744073709551615.vol". */
 #define VOLUME_NAME_BYTES 48
 
+struct swapio_store;
+
 struct medium {
 	int lock_fd;  /* swapio.store, or the device: carries the lock against other processes */
 	int place_fd; /* the directory, or the device for data */
@@ -55,10 +57,17 @@ struct medium_ops {
 	/* Give everything back; in a child after fork the lock is left to the parent. */
 	void (*close)(struct swapio_store *store, bool forked);
 
-	/* A descriptor for the data of @entry, direct where possible; closed by close_volume. */
+	/*
+	 * A descriptor for the data of @entry, direct where possible; closed by close_volume.
+	 * Length of what is there, which damage may have made less than the volume needs.
+	 */
 	int (*open_volume)(struct swapio_store *store, const struct medium_entry *entry,
-			   int *ret_fd, struct swapio_error *error);
+			   int *ret_fd, uint64_t *ret_length, struct swapio_error *error);
 	void (*close_volume)(struct swapio_store *store, int fd);
+
+	/* What there is of a volume that is open, now. */
+	int (*length_now)(struct swapio_store *store, const struct medium_entry *entry, int fd,
+			  uint64_t *ret_length);
 
 	/*
 	 * Make room: @entry has group_sum, number and length_bytes and gets its base. Its room is
@@ -68,7 +77,7 @@ struct medium_ops {
 			     struct swapio_error *error);
 
 	/* Make what was written to a new volume durable, and then findable. The turn, too. */
-	int (*publish_volume)(struct swapio_store *store, const struct medium_entry *entry, int fd,
+	int (*publish_volume)(struct swapio_store *store, struct medium_entry *entry, int fd,
 			      struct swapio_error *error);
 
 	/* Remove a volume, published or not, and make that durable if @sync. The turn, too. */
@@ -80,13 +89,16 @@ struct medium_ops {
 
 extern const struct medium_ops swapioi_medium_dir, swapioi_medium_range;
 
+/* Note in the index and in @entry that it is findable; takes the store's lock. */
+void swapioi_index_publish(struct swapio_store *store, struct medium_entry *entry);
+
 /* The index, with the store locked, or while nobody else can see it (medium_index.c). */
 int swapioi_index_add(struct medium_index *index, const struct medium_entry *entry);
 void swapioi_index_remove(struct medium_index *index, uint64_t group_sum, uint64_t number);
 struct medium_entry *swapioi_index_find(struct medium_index *index, uint64_t group_sum,
 					uint64_t number);
-/* First entry of a group, by position; index->count if there is none. */
-size_t swapioi_index_first(const struct medium_index *index, uint64_t group_sum);
+/* Position behind the last entry of a group: what is before is its newest, if it is its. */
+size_t swapioi_index_end(const struct medium_index *index, uint64_t group_sum);
 void swapioi_index_fini(struct medium_index *index);
 
 /* "0123456789abcdef-1.vol" */

@@ -61,13 +61,33 @@ void swapioi_store_turn_give(struct swapio_store *store);
 /* -ECHILD with a sentence in a child of the process that opened the store, else 0. */
 int swapioi_store_check_process(const struct swapio_store *store, struct swapio_error *error);
 
+/* A transfer beside the tensors: manifests and other records. */
+struct store_io {
+	enum swapio_op op;
+	int fd;
+	uint64_t offset_bytes;
+	void *buf;
+	size_t length_bytes;
+	const char *what; /* begins the sentence of a failure: "group x: write its manifest" */
+};
+
+/* Start it; it is borrowed during the call only, its memory until the transfer was waited for. */
+int swapioi_store_io_start(struct swapio_store *store, const struct store_io *io,
+			   swapio_id *ret_request, struct swapio_error *error);
 /*
- * Move @length_bytes and wait for it, without deadline. 0, or -errno with a sentence that begins
- * with @what.
+ * 0, STORE_IO_PENDING at @deadline_ns: wait again; or how the transfer failed, with a sentence.
+ * (-ETIMEDOUT is what a device may say.)
  */
-int swapioi_store_transfer(struct swapio_store *store, enum swapio_op op, int fd,
-			   uint64_t offset_bytes, void *buf, size_t length_bytes, const char *what,
-			   struct swapio_error *error);
+#define STORE_IO_PENDING 1
+int swapioi_store_io_wait(struct swapio_store *store, const struct store_io *io, swapio_id request,
+			  int64_t deadline_ns, struct swapio_error *error);
+/* Both, without deadline. */
+int swapioi_store_io(struct swapio_store *store, const struct store_io *io,
+		     struct swapio_error *error);
+
+/* fdatasync(2), unless the store was opened without durable. -errno with a sentence. */
+int swapioi_store_sync(struct swapio_store *store, int fd, const char *what,
+		       struct swapio_error *error);
 
 /* Open with a medium that need not be looked for; options were not checked. */
 int swapioi_store_open_with(struct swapio *handle, const char *path,

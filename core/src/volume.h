@@ -16,17 +16,18 @@
 
 #include "manifest.h"
 #include "medium.h"
+#include "swapio/io.h"
 
 struct swapio_store;
 
 /* What a commit does, in this order; its place when it is resumed. */
 enum commit_step {
 	COMMIT_IDLE,
-	COMMIT_HEAD,	 /* new volume: head and empty slots are being written */
-	COMMIT_DATA,	 /* sync of the data; a new volume is made findable */
-	COMMIT_MANIFEST, /* the manifest is being written */
-	COMMIT_SYNC,	 /* sync of the manifest: after it, the generation is committed */
-	COMMIT_SEAL,	 /* the other slot is being sealed */
+	COMMIT_HEAD,	 /* new volume: its head and empty slots are written */
+	COMMIT_DATA,	 /* the data is synced; a new volume is made findable */
+	COMMIT_MANIFEST, /* the manifest is written */
+	COMMIT_SYNC,	 /* the manifest is synced: from then on the generation is committed */
+	COMMIT_SEAL,	 /* the other slot is sealed */
 	COMMIT_DROP,	 /* the old volume goes */
 	COMMIT_UNDO,	 /* it failed with the manifest written: the slot gets its seal back */
 };
@@ -39,18 +40,21 @@ struct volume {
 	uint64_t place_bytes; /* of all tensors once, multiple of STORE_UNIT */
 	unsigned newest_slot; /* the next commit goes to the other */
 	uint64_t committed;   /* generation in newest_slot; 0: nothing was ever committed in it */
+	bool settled;	      /* newest_slot is durable: it was synced by us */
+	bool doubtful;	      /* a later manifest may be in the other slot, from a commit that failed */
 
 	/* Of a commit. */
 	enum commit_step step;
 	void *buf;	  /* aligned memory of the handle: what is written beside the tensors */
-	uint64_t request; /* swapio_id in flight, 0 none */
-	int failure;	  /* what COMMIT_UNDO will return */
+	swapio_id request; /* in flight, 0 none */
+	enum swapio_swap_cause cause;
+	struct swapio_error failure; /* what COMMIT_UNDO will return */
 };
 
 /*
  * Look for the newest committed generation of @group. On success @ret_manifest is the caller's.
  * 0, -ENOENT nothing stored, -EBADMSG -EXDEV -ENOTSUP with a sentence, or -errno of reading.
- * Volumes of the group that hold no committed generation are ignored; the next commit removes them.
+ * Volumes of the group that a crash left without use are ignored, and removed unless read-only.
  */
 int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
 			struct manifest **ret_manifest, struct swapio_error *error);
@@ -60,13 +64,13 @@ int swapioi_volume_find(struct swapio_store *store, const char *group, struct vo
  * big enough for its manifest, and @stored lies in it exactly as @next does (else tensors of the
  * next generation could lie over tensors of this one); else a new one, which replaces it at commit.
  * @volume has fd -1 and @stored is NULL when nothing is stored. When @volume itself is taken,
- * *ret_next becomes a copy of it; it has the same fd, and only one of the two is closed.
+ * *ret_next becomes a copy of it with the same fd: only one of the two is closed. @partial: some
+ * tensors stay where they are, so that only @volume itself will do.
  * Its room is allocated, and the memory that the commit needs: after this only the device can
- * fail. Everything is copied, so @ret_next may be written anywhere. 0, -ENOSPC -EDQUOT -EFBIG with
- * a sentence, or -errno.
+ * fail. 0, -ENOSPC -EDQUOT -EFBIG with a sentence, or -errno.
  */
 int swapioi_volume_prepare(struct swapio_store *store, const struct manifest *stored,
-			   const struct manifest *next, const struct volume *volume,
+			   const struct manifest *next, bool partial, struct volume *volume,
 			   struct volume *ret_next, struct swapio_error *error);
 
 /* Are both the same room? Then a commit replaces the generation within it. */
@@ -76,12 +80,14 @@ bool swapioi_volume_same(const struct volume *a, const struct volume *b);
 uint64_t swapioi_volume_tensor_offset(const struct volume *volume,
 				      const struct manifest_tensor *tensor);
 
+#define COMMIT_PENDING 1
+
 /*
  * Commit @next, whose tensors were all written: sync the data, write the manifest into the other
  * slot, sync it, and with a new volume everything that makes it findable; then remove @old, if it
- * is another (its fd is closed), and leftovers of the group.
+ * is another (its fd is closed). @old is what was given to prepare, NULL or fd -1 for nothing.
  *
- * 0; -ETIMEDOUT when @deadline_ns passed: call it again with the same arguments to go on;
+ * 0; COMMIT_PENDING when @deadline_ns passed: call it again with the same arguments to go on;
  * -errno with a sentence, and @ret_cause says whether I/O or a sync failed: nothing was replaced,
  * what was stored is still the newest. (When the sync of the manifest failed and a power cut
  * follows, it is not known which of the two it leaves.)
