@@ -82,8 +82,7 @@ void swapioi_index_remove(struct medium_index *index, uint64_t group_sum, uint64
 	if (!entry)
 		return;
 	index->count--;
-	memmove(entry, entry + 1,
-		(size_t)(&index->entries[index->count] - entry) * sizeof(*entry));
+	memmove(entry, entry + 1, (size_t)(&index->entries[index->count] - entry) * sizeof(*entry));
 }
 
 void swapioi_index_publish(struct swapio_store *store, struct medium_entry *entry)

@@ -72,9 +72,8 @@ static int check(const unsigned char *bytes, const struct record_kind *kind,
 		return swapioi_error(error, -EBADMSG, "the sum of %s differs: it is damaged",
 				     kind->what);
 	if (version != RECORD_VERSION)
-		return swapioi_error(error, -ENOTSUP,
-				     "%s has version %" PRIu32 ", known here: %u", kind->what,
-				     version, RECORD_VERSION);
+		return swapioi_error(error, -ENOTSUP, "%s has version %" PRIu32 ", known here: %u",
+				     kind->what, version, RECORD_VERSION);
 	return 0;
 }
 

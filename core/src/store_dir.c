@@ -222,7 +222,8 @@ static void dir_close_volume(struct swapio_store *store, int fd)
 	close(fd);
 }
 
-/* Room that is taken now cannot run out later; a file system that cannot do it is given a length. */
+/* Room that is taken now cannot run out later; a file system that cannot do it is given a length.
+ */
 static int allocate(int fd, uint64_t bytes)
 {
 	int ret;

@@ -105,11 +105,9 @@ int swapioi_store_options_check(const struct swapio_store_options *options,
 	if (ret == 0)
 		ret = check_slots(options, error);
 	if (ret == 0 && !swapioi_checksum_known(options->checksum))
-		ret = swapioi_error(error, -EINVAL,
-				    "checksum is %u (%s), allowed: 0 (none), 1 (xxh64)%s",
-				    (unsigned)options->checksum,
-				    swapioi_checksum_name(options->checksum),
-				    swapioi_checksum_known(SWAPIO_CHECKSUM_XXH3) ? " and 2 (xxh3)"
-										 : "");
+		ret = swapioi_error(
+			error, -EINVAL, "checksum is %u (%s), allowed: 0 (none), 1 (xxh64)%s",
+			(unsigned)options->checksum, swapioi_checksum_name(options->checksum),
+			swapioi_checksum_known(SWAPIO_CHECKSUM_XXH3) ? " and 2 (xxh3)" : "");
 	return ret;
 }

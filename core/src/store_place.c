@@ -46,8 +46,7 @@ int swapioi_place_lock(const struct swapio_store *store, int fd, struct swapio_e
 		return swapioi_error(error, -EBUSY,
 				     "%s: another process, or another store of this one, has it "
 				     "open%s",
-				     store->path,
-				     store->options.read_only ? " for writing" : "");
+				     store->path, store->options.read_only ? " for writing" : "");
 	return ret < 0 ? swapioi_place_error(store, ret, "lock it", error) : 0;
 }
 
@@ -76,8 +75,8 @@ int swapioi_place_read(int fd, void *buf, size_t bytes, uint64_t offset)
 int swapioi_place_write(int fd, const void *buf, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes;) {
-		ssize_t put = pwrite(fd, (const char *)buf + done, bytes - done,
-				     (off_t)(offset + done));
+		ssize_t put =
+			pwrite(fd, (const char *)buf + done, bytes - done, (off_t)(offset + done));
 
 		if (put < 0 && errno != EINTR)
 			return -errno;

@@ -41,11 +41,11 @@ struct volume {
 	unsigned newest_slot; /* the next commit goes to the other */
 	uint64_t committed;   /* generation in newest_slot; 0: nothing was ever committed in it */
 	bool settled;	      /* newest_slot is durable: it was synced by us */
-	bool doubtful;	      /* a later manifest may be in the other slot, from a commit that failed */
+	bool doubtful; /* a later manifest may be in the other slot, from a commit that failed */
 
 	/* Of a commit. */
 	enum commit_step step;
-	void *buf;	  /* aligned memory of the handle: what is written beside the tensors */
+	void *buf;	   /* aligned memory of the handle: what is written beside the tensors */
 	swapio_id request; /* in flight, 0 none */
 	enum swapio_swap_cause cause;
 	struct swapio_error failure; /* what COMMIT_UNDO will return */

@@ -74,8 +74,8 @@ static int write_buf(struct commit *commit, uint64_t offset, uint64_t bytes, con
 static int sync_volume(struct commit *commit, const char *doing)
 {
 	struct swapio_error why = {.code = 0};
-	int ret = swapioi_store_sync(commit->store, commit->volume->fd, what_of(commit, doing),
-				     &why);
+	int ret =
+		swapioi_store_sync(commit->store, commit->volume->fd, what_of(commit, doing), &why);
 
 	return ret < 0 ? fail(commit, SWAPIO_SWAP_SYNC, &why) : 0;
 }

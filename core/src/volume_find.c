@@ -133,8 +133,8 @@ static void read_slot(const struct look *look, const void *bytes, struct slot *s
 		read_seal(look, bytes, slot);
 		return;
 	}
-	slot->error = swapioi_manifest_decode(bytes, look->head.slot_bytes, &slot->manifest,
-					      &slot->why);
+	slot->error =
+		swapioi_manifest_decode(bytes, look->head.slot_bytes, &slot->manifest, &slot->why);
 	if (slot->error < 0)
 		return;
 	slot->error = check_manifest(look, slot->manifest, &slot->why);

@@ -22,6 +22,7 @@
 #define CATALOG_HEAD_BYTES 40u
 #define CATALOG_ENTRY_BYTES 32u
 #define VOLUMES_AT UINT64_C(1048576)
+#define NAME_BYTES_MAX 1023u
 #define MANIFEST_BYTES_MAX (UINT64_C(1) << 30)
 #define PLACE_BYTES_MAX (UINT64_C(1) << 58)
 
@@ -30,7 +31,8 @@ struct search {
 	const char *name;
 	uint64_t name_sum;
 	unsigned char id[STORE_ID_BYTES];
-	int error; /* what was wrong with the volumes that were passed over; 0 none */
+	int error;	 /* what was wrong with the volumes that were passed over; 0 none */
+	uint64_t sealed; /* newest generation that a seal says was committed */
 	char *text;
 	struct store_group *best;
 };
@@ -54,8 +56,12 @@ static bool is_zero(const unsigned char *bytes, size_t count)
 	return true;
 }
 
-/* Magic, version, sum and zeros of a record that takes a unit and says @used bytes. */
-static int check_unit(const unsigned char *unit, const char *magic, size_t used, char *text)
+/*
+ * Magic, version, sum and zeros of a record that takes a unit and says @used bytes. @small is what
+ * the u32 behind the version may be: bytes of a name that ends what is used, or 0.
+ */
+static int check_unit(const unsigned char *unit, const char *magic, size_t used, uint32_t small,
+		      char *text)
 {
 	if (memcmp(unit, magic, 8) != 0)
 		return tell(text, is_zero(unit, STORE_UNIT) ? -ENOENT : -EBADMSG,
@@ -65,7 +71,10 @@ static int check_unit(const unsigned char *unit, const char *magic, size_t used,
 	if (store_u32(unit + 8) != VERSION)
 		return tell(text, -ENOTSUP, "%s: version %u, known is %u", magic,
 			    store_u32(unit + 8), VERSION);
-	if (store_u32(unit + 12) || !is_zero(unit + used, SUM_AT - used))
+	if (store_u32(unit + 12) > small)
+		return tell(text, -EBADMSG, "%s: a name of %u bytes", magic, store_u32(unit + 12));
+	used += store_u32(unit + 12);
+	if (!is_zero(unit + used, SUM_AT - used))
 		return tell(text, -EBADMSG, "%s: what must be zero is not", magic);
 	return 0;
 }
@@ -80,7 +89,7 @@ static int read_record(struct search *search, int fd, uint64_t offset, uint64_t 
 			    search->place->path);
 	if (error < 0)
 		return tell(search->text, error, "%s: %s", search->place->path, strerror(-error));
-	error = check_unit(unit, "SWAPSTOR", 40, search->text);
+	error = check_unit(unit, "SWAPSTOR", 40, 0, search->text);
 	if (error < 0)
 		return error;
 	if (store_u64(unit + 32) != length)
@@ -100,7 +109,7 @@ static int read_head(const struct search *search, struct store_group *group, cha
 	if (error < 0)
 		return tell(text, error == -ENODATA ? -EBADMSG : error,
 			    "the head cannot be read: %s", strerror(-error));
-	error = check_unit(unit, "SWAPVOLU", 64, text);
+	error = check_unit(unit, "SWAPVOLU", 64, NAME_BYTES_MAX, text);
 	if (error < 0)
 		return error;
 	if (memcmp(unit + 16, search->id, STORE_ID_BYTES) != 0)
@@ -108,6 +117,9 @@ static int read_head(const struct search *search, struct store_group *group, cha
 	if (store_u64(unit + 32) != search->name_sum || store_u64(unit + 40) != group->number)
 		return tell(text, -EBADMSG, "its head says volume %016" PRIx64 "-%" PRIu64,
 			    store_u64(unit + 32), store_u64(unit + 40));
+	if (store_u32(unit + 12) != strlen(search->name) ||
+	    memcmp(unit + 64, search->name, strlen(search->name)) != 0)
+		return tell(text, -EBADMSG, "its head says group %.200s", (char *)unit + 64);
 	group->slot_bytes = store_u64(unit + 48);
 	group->place_bytes = store_u64(unit + 56);
 	if (group->slot_bytes == 0 || group->slot_bytes % STORE_UNIT ||
@@ -135,6 +147,24 @@ static int check_manifest(const struct search *search, const struct store_group 
 			    "tensor %.200s ends behind its place of %" PRIu64 " bytes", last->name,
 			    group->place_bytes);
 	return 0;
+}
+
+/* A slot without a manifest may say which generation was committed to the other one. */
+static bool read_seal(struct search *search, const struct store_group *group, unsigned slot)
+{
+	unsigned char unit[STORE_UNIT];
+	char text[STORE_TEXT_BYTES];
+
+	if (store_io_read(group->fd, unit, sizeof(unit), store_group_slot_offset(group, slot)) <
+		    0 ||
+	    memcmp(unit, "SWAPSEAL", 8) != 0)
+		return false;
+	if (check_unit(unit, "SWAPSEAL", 56, 0, text) == 0 &&
+	    memcmp(unit + 16, search->id, STORE_ID_BYTES) == 0 &&
+	    store_u64(unit + 32) == search->name_sum && store_u64(unit + 40) == group->number &&
+	    store_u64(unit + 48) > search->sealed)
+		search->sealed = store_u64(unit + 48);
+	return true;
 }
 
 /* Only as much as the manifest says it has is read. */
@@ -182,8 +212,11 @@ static void read_slots(struct search *search, struct store_group *group)
 	for (unsigned slot = 0; slot < 2; slot++) {
 		struct store_manifest *manifest = NULL;
 		char text[STORE_TEXT_BYTES];
-		int error = read_slot(search, group, slot, &manifest, text);
+		int error;
 
+		if (read_seal(search, group, slot))
+			continue;
+		error = read_slot(search, group, slot, &manifest, text);
 		if (error < 0) {
 			remember(search, error, group->path, text);
 			continue;
@@ -436,8 +469,17 @@ int store_group_open(const struct store_place *place, const char *name,
 	text[0] = '\0';
 	error = search_place(&search);
 	if (error == 0 && !search.best)
-		error = search.error ? search.error
-				     : tell(text, -ENOENT, "group %s: nothing is stored", name);
+		error = search.error	? search.error
+			: search.sealed ? tell(text, -EBADMSG,
+					       "group %.200s: generation %" PRIu64
+					       " was committed, and no manifest is left",
+					       name, search.sealed)
+					: tell(text, -ENOENT, "group %s: nothing is stored", name);
+	if (error == 0 && search.best->manifest->generation < search.sealed)
+		error = tell(text, -EBADMSG,
+			     "group %.200s: generation %" PRIu64
+			     " was committed, and its manifest is gone or damaged",
+			     name, search.sealed);
 	if (error < 0)
 		store_group_close(search.best);
 	else

@@ -58,6 +58,8 @@ static inline void image_record(unsigned char *unit, uint64_t range_bytes)
 static inline void image_head(unsigned char *unit, const char *group, uint64_t number)
 {
 	image_unit(unit, "SWAPVOLU");
+	image_put(unit + 12, strlen(group), 4);
+	memcpy(unit + 64, group, strlen(group));
 	image_put(unit + 32, XXH64(group, strlen(group), 0), 8);
 	image_put(unit + 40, number, 8);
 	image_put(unit + 48, IMAGE_SLOT_BYTES, 8);

@@ -383,15 +383,43 @@ static void a_head_that_cannot_be_is_refused(void **state)
 	struct fixture *fixture = *state;
 
 	refuse_head(fixture, 8, 2, -ENOTSUP, "version 2");
-	refuse_head(fixture, 12, 1, -EBADMSG, "must be zero");
+	refuse_head(fixture, 12, 1024, -EBADMSG, "a name of 1024 bytes");
 	refuse_head(fixture, 48, 0, -EBADMSG, "slots of 0");
 	refuse_head(fixture, 48, 4097, -EBADMSG, "slots of 4097");
 	refuse_head(fixture, 48, -4096ull, -EBADMSG, "slots of 1844");
 	refuse_head(fixture, 56, -4096ull, -EBADMSG, "places of 1844");
-	refuse_head(fixture, 64, 1, -EBADMSG, "must be zero");
+	refuse_head(fixture, 64, 1, -EBADMSG, "its head says group");
+	refuse_head(fixture, 80, 1, -EBADMSG, "must be zero");
 	fixture->volume[50] ^= 1;
 	write_volume(fixture, 1);
 	refused(fixture, -EBADMSG, "sum of SWAPVOLU");
+}
+
+/* Generation 1 is in slot 1. */
+static void put_seal(struct fixture *fixture, uint64_t generation)
+{
+	unsigned char *seal = fixture->volume + IMAGE_UNIT;
+
+	image_unit(seal, "SWAPSEAL");
+	image_put(seal + 32, XXH64("optimizer", 9, 0), 8);
+	image_put(seal + 40, 1, 8);
+	image_put(seal + 48, generation, 8);
+	image_sum(seal, 4088);
+	write_volume(fixture, 1);
+}
+
+static void what_a_seal_says_was_committed_is_missed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_seal(fixture, 1);
+	assert_int_equal(open_group(fixture, "optimizer"), 0);
+	put_seal(fixture, 2);
+	refused(fixture, -EBADMSG, "generation 2 was committed");
+	put_seal(fixture, 1);
+	fixture->volume[IMAGE_UNIT + IMAGE_SLOT_BYTES + 70] ^= 1;
+	write_volume(fixture, 1);
+	assert_int_equal(open_group(fixture, "optimizer"), -EBADMSG);
 }
 
 /* The same group in a range that begins at 4096 of a file. */
@@ -473,6 +501,7 @@ int main(void)
 		TEST(a_manifest_that_cannot_be_is_refused_though_its_sum_is_right),
 		TEST(two_tensors_of_one_name_are_refused),
 		TEST(a_head_that_cannot_be_is_refused),
+		TEST(what_a_seal_says_was_committed_is_missed),
 		TEST(a_range_is_read_by_the_newer_of_its_valid_catalogs),
 	};
 
