@@ -46,7 +46,8 @@ enum swapio_checksum {
  * @slot_bytes:         size of a slot of the pinned pool; multiple of 4096, 4096 to 2^30;
  *                      default 1 MiB
  * @slots:              slots in the pool; 2 to 65536; default 32. Two for each thread (or the
- *                      caller) are kept for staging, the others can be lent, see swapio_swap.mem
+ *                      caller) are kept for staging; the others are lent, see swapio_swap.mem, or
+ *                      help staging while nobody wants them
  * @threads:            threads that carry out swaps; 0 to 16; default 2.
  *                      0: swaps are carried out inside swapio_swap_wait()
  * @range_offset_bytes: block devices only: where the store begins, multiple of 4096; default 0

@@ -80,6 +80,8 @@ int swapio_group_open(struct swapio_store *store, const char *name,
  * swapio_group_close() - forget a group; what is stored stays
  * @group: NULL is a no-op
  *
+ * In a child after fork() the copy is freed and the parent's group is left alone.
+ *
  * Return: 0, -EBUSY while swaps of it are not over
  * Since:  0.2
  */
@@ -107,13 +109,15 @@ enum swapio_swap_op {
  * @op:         direction
  * @first:      index of the first tensor
  * @count:      number of tensors, 1 to what there are from @first; 0 means all from @first
- * @mem:        [count] memory of each tensor; host or device memory at any address. Memory that
- *              direct I/O takes as it is moves without a copy, other through the pool. For a
- *              swap-in an element may be NULL: the library lends a slot of the pool and writes its
- *              address there before the call returns; give it back with swapio_slot_release().
- *              Empty tensors may be NULL and stay so
+ * @mem:        [count] memory of each tensor; host or device memory at any address. Host memory at
+ *              a multiple of 4096 and of the handle's alignment moves without a copy, but for an
+ *              odd tail of less than 4096 bytes; other memory goes through the pool. For a swap-in
+ *              an element may be NULL: the library lends a slot of the pool and writes its address
+ *              there before the call returns; give it back with swapio_slot_release(), however the
+ *              swap ended. Empty tensors may be NULL and stay so
  * @generation: swap-in: the generation that must be there, 0 for whatever is; swap-out: 0
- * @slot_timeout_ns: how long to wait for slots to lend, 0 to SWAPIO_FOREVER
+ * @slot_timeout_ns: how long to wait for slots to lend, 0 to SWAPIO_FOREVER. All that a swap
+ *              wants are lent at once, to those who wait first
  * @tag:        the caller's own, copied into the result
  *
  * The array and the memory are the library's until the result is fetched.
@@ -193,7 +197,8 @@ struct swapio_swap_result {
  * Return:    0
  *            -EINVAL    unknown size or op, range outside the group, NULL memory, a generation
  *                       with a swap-out
- *            -EMSGSIZE  a tensor that is to be lent a slot is larger than one
+ *            -EMSGSIZE  a tensor that is to be lent a slot is larger than one, or more slots are
+ *                       to be lent than the pool has beside those for staging
  *            -ETIMEDOUT no slot came free in time; none stays lent
  *            -EROFS     swap-out into a store that was opened read-only
  *            -ENOMEM    no memory
@@ -212,7 +217,9 @@ int swapio_swap_start(const struct swapio_swap *swap, struct swapio_error *error
  * @timeout_ns: 0 to look only, up to SWAPIO_FOREVER
  * @ret_result: caller storage with size_bytes set, written on success only
  *
- * With threads == 0 the caller carries out this swap, and those before it, here.
+ * With threads == 0 the caller carries out this swap, and those before it, here. When the time is
+ * up, they stay as they are, and the next wait goes on; only a sync is never interrupted. A request
+ * that the handle's owner has left no room for fails the swap with -EAGAIN.
  *
  * Return:    0           @ret_result holds the result; the swap may have failed, see its error
  *            -ETIMEDOUT  not over; memory stays the library's
