@@ -94,15 +94,26 @@ static bool says_number(const char *text, uint64_t number)
 	return strstr(text, digits);
 }
 
+/* Long names may be cut, but not so that they are nobody's. */
+#define NAME_SAID_BYTES 60
+
+static bool says_name(const char *text, const char *name)
+{
+	char said[NAME_SAID_BYTES + 1];
+
+	snprintf(said, sizeof(said), "%.*s", NAME_SAID_BYTES, name);
+	return strstr(text, said);
+}
+
 /* Who reads it must know what failed, and after a swap-out what is still there. */
 static void check_sentence(const struct asked *asked)
 {
 	const struct outcome_request *swap = asked->swap;
 	const struct workload *workload = asked->seen->workload;
 
-	if (!strstr(swap->text, workload->store.group))
+	if (!says_name(swap->text, workload->store.group))
 		WRONG(asked, "its sentence does not name the group: '%s'", swap->text);
-	if (!swap->unnamed && !strstr(swap->text, workload->tensors[swap->tensor].name))
+	if (!swap->unnamed && !says_name(swap->text, workload->tensors[swap->tensor].name))
 		WRONG(asked, "its sentence does not name tensor %s: '%s'",
 		      workload->tensors[swap->tensor].name, swap->text);
 	if (swap->write && swap->stored && !says_number(swap->text, swap->stored))

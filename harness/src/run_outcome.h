@@ -14,7 +14,7 @@
 #include "wire.h"
 #include "workload.h"
 
-#define OUTCOME_TEXT_BYTES 256
+#define OUTCOME_TEXT_BYTES 512
 
 enum outcome_stage { STAGE_SUBMIT, STAGE_WAIT, STAGE_DONE }; /* where its error comes from */
 

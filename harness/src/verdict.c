@@ -85,7 +85,7 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 	if (!why)
 		return false;
 	result->verdict = VERDICT_BROKEN;
-	snprintf(result->reason, sizeof(result->reason), "%s", why);
+	snprintf(result->reason, sizeof(result->reason), "%.*s", FINDING_TEXT_BYTES - 1, why);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /*
  * case.c - the life of a case's process: set up, arm, run the steps, disarm, probe, close, count.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "leaks.h"
 #include "raw.h"
-#include "worker.h"
+#include "swap.h"
 
 #define DRAIN_TIMEOUT_NS INT64_C(1000000000) /* for what the end of the faults lets go */
 
@@ -100,8 +101,22 @@ static void drain(void)
 {
 	unsigned lost = worker.handle ? transfer_drain(DRAIN_TIMEOUT_NS) : 0;
 
+	if (kept.store)
+		lost += swap_drain(DRAIN_TIMEOUT_NS);
+
 	if (lost)
 		tell_aborted(lost);
+}
+
+/* Slots that steps kept. */
+static void release_all(void)
+{
+	for (unsigned i = 0; i < WORKLOAD_TENSORS_MAX; i++) {
+		int error = swap_release(i);
+
+		if (error < 0)
+			tell_wrong("swapio_slot_release at the end: %s", strerror(-error));
+	}
 }
 
 static void close_handle(void)
@@ -110,6 +125,12 @@ static void close_handle(void)
 
 	if (!worker.handle)
 		return;
+	error = kept_close(DRAIN_TIMEOUT_NS);
+	if (error < 0) { /* its threads use the handle: neither of the two can go */
+		worker.aborted = true;
+		tell_call("last close", error, "the store");
+		return;
+	}
 	tell_stats(worker.handle);
 	memory_forget_all(true);
 	error = swapio_close(worker.handle, DRAIN_TIMEOUT_NS);
@@ -133,8 +154,11 @@ static void run(void)
 	step_run_all();
 	control_disarm();
 	drain();
-	if (worker.workload.aftermath && worker.handle)
+	release_all();
+	if (worker.workload.aftermath && worker.handle) {
 		aftermath_probe();
+		aftermath_store();
+	}
 	close_handle();
 	memory_forget_all(true);
 }

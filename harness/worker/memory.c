@@ -23,12 +23,28 @@ uint64_t memory_transfer_bytes(const struct step *step, unsigned tensor)
 	return numel * dtype_bytes(dtype);
 }
 
+/* Those of steps that say other ones, too. */
+static unsigned all_tensors(void)
+{
+	return worker.workload.tensors_count + worker.workload.as_count;
+}
+
+static unsigned origin_of(unsigned tensor)
+{
+	unsigned first = 0;
+
+	while (strcmp(worker.workload.tensors[first].name, worker.workload.tensors[tensor].name))
+		first++;
+	return first;
+}
+
 /* How much memory each tensor needs: what its longest transfer takes. */
 void memory_plan(void)
 {
-	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
+	for (unsigned i = 0; i < all_tensors(); i++) {
 		struct worker_tensor *tensor = &worker.tensors[i];
 
+		tensor->origin = origin_of(i);
 		tensor->capacity_bytes = tensor_bytes(&worker.workload.tensors[i]);
 		for (unsigned s = 0; s < worker.workload.steps_count; s++) {
 			uint64_t bytes = memory_transfer_bytes(&worker.workload.steps[s], i);
@@ -93,7 +109,7 @@ static void free_block(unsigned index)
 
 void memory_forget_all(bool free_it)
 {
-	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
+	for (unsigned i = 0; i < all_tensors(); i++) {
 		struct worker_tensor *tensor = &worker.tensors[i];
 
 		if (!tensor->memory)

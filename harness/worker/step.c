@@ -3,7 +3,7 @@
  * step.c - the steps of a workload in their order, repeats included.
  */
 #include "raw.h"
-#include "worker.h"
+#include "swap.h"
 
 typedef void step_fn(const struct step *step);
 
@@ -17,6 +17,31 @@ static step_fn *const functions[STEP_COUNT] = {
 	[STEP_ABORT] = step_abort,	 [STEP_OPEN] = step_open,
 	[STEP_FORK] = step_fork,	 [STEP_IS_PINNED] = step_is_pinned,
 };
+
+/* Where the tensors are in a store; what is missing here is as without one. */
+static step_fn *const with_store[STEP_COUNT] = {
+	[STEP_SWAP_OUT] = step_swap,	       [STEP_SWAP_IN] = step_swap,
+	[STEP_START] = step_swap_start,	       [STEP_WAIT] = step_swap_wait,
+	[STEP_CANCEL] = step_swap_cancel,      [STEP_TRUNCATE] = step_store_truncate,
+	[STEP_CORRUPT] = step_store_corrupt,   [STEP_REMOVE] = step_store_remove,
+	[STEP_STORE_OPEN] = step_store_open,   [STEP_STORE_CLOSE] = step_store_close,
+	[STEP_COPY_VOLUME] = step_copy_volume, [STEP_RELEASE] = step_release,
+};
+
+static step_fn *function_of(enum step_kind kind)
+{
+	step_fn *function = worker.workload.store.used ? with_store[kind] : NULL;
+
+	return function ? function : functions[kind];
+}
+
+/* A handle or store that it needs and that could not be opened was told. */
+static bool can_run(const struct step *step)
+{
+	if (!worker.handle && step_needs_handle(step->kind))
+		return false;
+	return kept.store || !worker.workload.store.used || !step_needs_store(step->kind);
+}
 
 bool step_has(const struct step *step, unsigned tensor)
 {
@@ -46,9 +71,9 @@ static void run_one(unsigned index)
 
 	worker.step = index;
 	tell_step();
-	if (!worker.handle && step_needs_handle(step->kind))
-		return; /* the open that failed was told */
-	functions[step->kind](step);
+	if (!can_run(step))
+		return;
+	function_of(step->kind)(step);
 	pause_for_reader();
 }
 

@@ -6,12 +6,13 @@
 #include <sys/wait.h>
 
 #include "raw.h"
-#include "worker.h"
+#include "swap.h"
 
 /* What the forked child found; its exit status. */
 #define CHILD_SUBMIT_TAKEN 1
 #define CHILD_WAIT_TAKEN 2
 #define CHILD_CLOSE_FAILED 4
+#define CHILD_SWAP_TAKEN 8
 
 int handle_open(struct swapio **ret_handle, struct swapio_error *error)
 {
@@ -44,8 +45,11 @@ void step_open(const struct step *step)
 	}
 	error = handle_open(&worker.handle, &sentence);
 	tell_call("open", error, sentence.text);
-	if (error == 0)
-		tell_opened(worker.handle);
+	if (error < 0)
+		return;
+	tell_opened(worker.handle);
+	if (worker.workload.store.used)
+		step_store_open(NULL);
 }
 
 /* Buffers live no longer than their handle; those in use stay until it is gone. */
@@ -53,6 +57,11 @@ void step_close(const struct step *step)
 {
 	int error;
 
+	error = kept_close(step_timeout(step));
+	if (error < 0) {
+		tell_call("store-close", error, "");
+		return;
+	}
 	if (!transfer_any_started())
 		memory_forget_all(true);
 	tell_stats(worker.handle);
@@ -78,6 +87,23 @@ void step_abort(const struct step *step)
 	memory_forget_all(false);
 }
 
+/* The store, too, is the parent's; closing it in the child takes nothing from the parent. */
+static int child_store_result(void)
+{
+	struct swapio_tensor tensor = {
+		.size_bytes = sizeof(tensor), .name = "t", .numel = 1, .element_bytes = 1};
+	struct swapio_group *group;
+	int status = 0;
+
+	if (!kept.store)
+		return 0;
+	if (swapio_group_open(kept.store, "fork", &tensor, 1, NULL, &group) != -ECHILD)
+		status |= CHILD_SWAP_TAKEN;
+	if (kept_close(0) != 0)
+		status |= CHILD_CLOSE_FAILED;
+	return status;
+}
+
 static int child_result(void)
 {
 	static char memory[4096] __attribute__((aligned(4096)));
@@ -91,7 +117,7 @@ static int child_result(void)
 	};
 	struct swapio_result result;
 	swapio_id id = 0;
-	int status = 0;
+	int status = child_store_result();
 
 	if (swapio_submit(worker.handle, &io, NULL, &id) != -ECHILD)
 		status |= CHILD_SUBMIT_TAKEN;
@@ -120,10 +146,11 @@ void step_fork(const struct step *step)
 		tell_wrong("a forked child that used the parent's handle died of signal %d",
 			   WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		tell_wrong("a forked child used the parent's handle:%s%s%s (status %d)",
-			   WEXITSTATUS(status) & CHILD_SUBMIT_TAKEN ? " submit was not refused"
-								    : "",
-			   WEXITSTATUS(status) & CHILD_WAIT_TAKEN ? " wait was not refused" : "",
-			   WEXITSTATUS(status) & CHILD_CLOSE_FAILED ? " close failed" : "",
-			   WEXITSTATUS(status));
+		tell_wrong(
+			"a forked child used the parent's handle:%s%s%s%s (status %d)",
+			WEXITSTATUS(status) & CHILD_SUBMIT_TAKEN ? " submit was not refused" : "",
+			WEXITSTATUS(status) & CHILD_WAIT_TAKEN ? " wait was not refused" : "",
+			WEXITSTATUS(status) & CHILD_CLOSE_FAILED ? " close failed" : "",
+			WEXITSTATUS(status) & CHILD_SWAP_TAKEN ? " group_open was not refused" : "",
+			WEXITSTATUS(status));
 }

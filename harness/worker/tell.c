@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "raw.h"
-#include "worker.h"
+#include "swap.h"
 
 #define LINE_BYTES 4096u
 
@@ -144,6 +144,57 @@ void tell_transfer(unsigned tensor, const struct transfer *transfer)
 		add_number(&line, "fail_offset", (int64_t)result->fail_offset_bytes);
 		add_number(&line, "fail_length", (int64_t)result->fail_length_bytes);
 		add_text(&line, "text", transfer->sentence.text);
+	}
+	end(&line);
+}
+
+/* The tensors of a swap, and which of them failed. */
+static void add_tensors(struct line *line, const struct swap *swap)
+{
+	bool named = swap->done ? swap->result.tensor != UINT32_MAX : swap->count == 1;
+	unsigned failed = swap->done ? kept.group_first + swap->result.tensor : swap->first;
+	uint64_t bytes = 0, all = 0;
+
+	if (named && (failed < swap->first || failed >= swap->first + swap->count)) {
+		tell_wrong("a swap fails with tensor %u, which it does not have",
+			   swap->result.tensor);
+		named = false;
+	}
+	for (unsigned i = swap->first; i < swap->first + swap->count; i++) {
+		bytes += tensor_bytes(&worker.workload.tensors[i]);
+		all |= UINT64_C(1) << i;
+	}
+	add_number(line, "tensor", named ? failed : swap->first);
+	add_number(line, "named", named);
+	add_number(line, "tensors", (int64_t)all);
+	add_number(line, "length", (int64_t)bytes);
+}
+
+void tell_swap(const struct swap *swap)
+{
+	const struct swapio_swap_result *result = &swap->result;
+	struct line line;
+
+	begin(&line, "request");
+	add_number(&line, "swap", 1);
+	add_tensors(&line, swap);
+	add_number(&line, "write", swap->op == SWAPIO_SWAP_OUT);
+	add_number(&line, "generation", swap->generation);
+	add_text(&line, "place", kept.place);
+	if (!swap->started || swap->error) {
+		add_text(&line, "stage", swap->started ? "wait" : "submit");
+		add_number(&line, "error", -swap->error);
+		add_text(&line, "text", swap->sentence.text);
+	} else {
+		add_text(&line, "stage", "done");
+		add_number(&line, "error", -result->error);
+		add_number(&line, "bytes", (int64_t)result->bytes);
+		add_number(&line, "staged", (int64_t)result->staged_bytes);
+		add_number(&line, "stored", (int64_t)result->generation);
+		add_text(&line, "cause", swapio_swap_cause_name(result->cause));
+		add_number(&line, "fail_offset", (int64_t)result->fail_offset_bytes);
+		add_number(&line, "fail_length", (int64_t)result->fail_length_bytes);
+		add_text(&line, "text", result->text);
 	}
 	end(&line);
 }

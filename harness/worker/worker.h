@@ -45,6 +45,8 @@ struct worker_tensor {
 	uint32_t generation;	 /* last one drawn */
 	uint32_t stored;	 /* generation in the file; 0: unknown */
 	struct transfer started; /* by STEP_START, not yet fetched */
+	unsigned origin;	 /* first tensor of that name: it knows what is stored */
+	void *lent;		 /* the slot that a swap-in got; NULL none */
 };
 
 struct worker {
