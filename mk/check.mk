@@ -51,6 +51,9 @@ check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECL
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
 
+soak: all ## the long runs: transfers past 4 GiB
+	$(Q)'$(O)/bin/swaptorture' run scenarios/soak --report 'ndjson:$(O)/soak.ndjson'
+
 # From nothing: what is missing is installed first, then make starts again and looks anew.
 again = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
 
@@ -61,4 +64,4 @@ run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, wr
 	$(call again,run-now)
 
 .PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
-	check-valgrind check-tidy fuzz-smoke check-now run-now check run
+	check-valgrind check-tidy fuzz-smoke check-now run-now check run soak

@@ -34,7 +34,7 @@ struct plan {
 };
 
 struct plan_options {
-	const char *const *paths; /* files and directories; meta/ only when named */
+	const char *const *paths; /* files and directories; meta/ and soak/ only when named */
 	unsigned paths_count;
 	unsigned targets;	  /* bit per target the user asked for; 0: every one that can run */
 	const char *const *cells; /* "key=value": only matching cells */

@@ -18,8 +18,23 @@
 struct search {
 	struct plan_files *files;
 	struct diag *diag;
-	bool meta; /* named on the command line: enter it */
+	unsigned named; /* bit per name of by_name_only: it stands in the path that was given */
 };
+
+/* Directories that nobody enters who did not name them: one holds what must fail, the other what
+ * takes minutes. */
+static const char *const by_name_only[] = {"meta", "soak"};
+
+#define BY_NAME_ONLY (sizeof(by_name_only) / sizeof(*by_name_only))
+
+/* Bit of a directory's name; 0 for others. */
+static unsigned bit_of(const char *name)
+{
+	for (unsigned i = 0; i < BY_NAME_ONLY; i++)
+		if (strcmp(name, by_name_only[i]) == 0)
+			return 1u << i;
+	return 0;
+}
 
 static int refuse(struct search *search, const char *path, int error)
 {
@@ -81,7 +96,7 @@ static int add_entry(struct search *search, const char *directory, const char *n
 		return refuse(search, directory, ENOMEM);
 	if (lstat(path, &status) < 0)
 		result = refuse(search, path, errno);
-	else if (S_ISDIR(status.st_mode) && (search->meta || strcmp(name, "meta") != 0))
+	else if (S_ISDIR(status.st_mode) && !(bit_of(name) & ~search->named))
 		result = add_directory(search, path, depth + 1);
 	else if (!S_ISDIR(status.st_mode) && is_scenario(name))
 		result = add_file(search, path);
@@ -109,15 +124,15 @@ static int add_directory(struct search *search, const char *path, unsigned depth
 	return result;
 }
 
-static bool names_meta(const char *path)
+static unsigned names_in(const char *path)
 {
 	char copy[DIAG_FILE_BYTES], *rest = copy, *word;
+	unsigned named = 0;
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	while ((word = strsep(&rest, "/")) != NULL)
-		if (strcmp(word, "meta") == 0)
-			return true;
-	return false;
+		named |= bit_of(word);
+	return named;
 }
 
 static int add_path(struct search *search, const char *path)
@@ -130,7 +145,7 @@ static int add_path(struct search *search, const char *path)
 		return refuse(search, path, errno);
 	if (!S_ISDIR(status.st_mode))
 		return add_file(search, path);
-	search->meta = names_meta(path);
+	search->named = names_in(path);
 	result = add_directory(search, path, 0);
 	if (result == 0 && search->files->count == before && before == 0)
 		return diag_set(search->diag, path, 0, 0, "no scenario in it, files end in .yaml");

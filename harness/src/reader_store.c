@@ -42,7 +42,13 @@ struct comparison {
 static bool damages(const struct step *step)
 {
 	return step->kind == STEP_TRUNCATE || step->kind == STEP_CORRUPT ||
-	       step->kind == STEP_REMOVE || step->kind == STEP_COPY_VOLUME;
+	       step->kind == STEP_REMOVE || step->kind == STEP_COPY_VOLUME ||
+	       step->kind == STEP_PREPARE;
+}
+
+static uint64_t all_tensors(const struct workload *workload)
+{
+	return UINT64_MAX >> (WORKLOAD_TENSORS_MAX - workload->tensors_count);
 }
 
 static unsigned first_step(const struct reader_job *job)
@@ -82,7 +88,7 @@ static unsigned origin_of(const struct workload *workload, unsigned tensor)
 /* The whole group, be it as another list of tensors: it replaces what was there. */
 static bool is_whole(const struct workload *workload, uint64_t tensors)
 {
-	uint64_t all = UINT64_MAX >> (WORKLOAD_TENSORS_MAX - workload->tensors_count);
+	uint64_t all = all_tensors(workload);
 
 	return tensors == all || tensors & ~all;
 }
@@ -92,6 +98,9 @@ static void expect(const struct reader_job *job, struct expected *expected)
 	unsigned first = first_step(job);
 
 	*expected = (struct expected){.place = last_place(job)};
+	/* A store that a step made has all tensors, and of those nothing is known. */
+	if (first && job->workload->steps[first - 1].kind == STEP_PREPARE)
+		expected->tensors = all_tensors(job->workload);
 	for (unsigned i = 0; expected->place && i < job->outcome->requests_count; i++) {
 		const struct outcome_request *request = &job->outcome->requests[i];
 

@@ -125,6 +125,9 @@ static int check_store(struct scenario_reader *reader, const struct step *step,
 		return scenario_refuse(reader, node,
 				       "%s: the store is closed, a step store-open is due",
 				       step_name(step->kind));
+	if (step->kind == STEP_PREPARE && *open)
+		return scenario_refuse(reader, node,
+				       "prepare: the store is open, a step store-close is due");
 	if (step->kind == STEP_STORE_OPEN && *open)
 		return scenario_refuse(reader, node, "store-open: the store is open already");
 	if (step->kind == STEP_OPEN || (step->kind == STEP_STORE_OPEN && !fails))

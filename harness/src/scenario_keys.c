@@ -208,7 +208,10 @@ const struct step_rule step_rules[STEP_COUNT] = {
 			   "volume ends with that byte of the tensor, or of the volume"},
 	[STEP_CORRUPT] = {"tensors offset", "tensors part offset",
 			  "change one byte of the files, outside of the library"},
-	[STEP_PREPARE] = {"tensors", NULL, "write the files, buffered, outside of the library"},
+	[STEP_PREPARE] = {"tensors", "tensors",
+			  "write the files, buffered, outside of the library; with a store that "
+			  "is closed, a whole store without checksums, of which the tensors that "
+			  "are not named stay hollow"},
 	[STEP_REMOVE] = {"tensors", "part",
 			 "unlink the files, outside of the library; with a store its volume or "
 			 "its record, or the manifest is overwritten with zeros"},

@@ -37,6 +37,7 @@ static const char *const files[][2] = {
 	 "  steps: [swap-in]\nexpect: {result: refused, error: ENOENT}\n"},
 	{"group/.hidden.yaml", "no scenario"},
 	{"group/notes.txt", "no scenario"},
+	{"group/soak/takes-long.yaml", "title: t\ntargets: sim\n" SWAP},
 	{"meta/must-fail.yaml", "title: t\ntargets: sim\n" SWAP},
 	{"bad/cell.yaml", "title: t\n" SWAP "matrix: {workers: [0, 1, 65]}\n"},
 };
@@ -51,12 +52,14 @@ static char *path_of(const char *name)
 
 static void make_group(const char *file)
 {
-	char group[64], *path;
+	for (const char *end = file; (end = strchr(end, '/')) != NULL; end++) {
+		char group[64], *path;
 
-	snprintf(group, sizeof(group), "%.*s", (int)strcspn(file, "/"), file);
-	path = path_of(group);
-	mkdir(path, 0700);
-	free(path);
+		snprintf(group, sizeof(group), "%.*s", (int)(end - file), file);
+		path = path_of(group);
+		mkdir(path, 0700);
+		free(path);
+	}
 }
 
 static int make_files(void **state)
@@ -79,7 +82,7 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-	static const char *const groups[] = {"group", "meta", "bad"};
+	static const char *const groups[] = {"group/soak", "group", "meta", "bad"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -225,7 +228,7 @@ static void what_cannot_run_is_skipped_with_its_reason(void **state)
 	refuse_plan("group/two-keys.yaml", nvme, "no case is left");
 }
 
-static void directories_are_searched_and_meta_only_when_named(void **state)
+static void directories_are_searched_and_meta_and_soak_only_when_named(void **state)
 {
 	struct plan_options options = {.filter = "*@sim"};
 	struct plan *plan = good_plan("meta", (struct plan_options){0});
@@ -233,6 +236,9 @@ static void directories_are_searched_and_meta_only_when_named(void **state)
 	(void)state;
 	assert_int_equal(plan->count, 1);
 	assert_string_equal(plan->cases[0].name, "meta/must-fail@sim");
+	plan_free(plan);
+	plan = good_plan("group/soak", options);
+	assert_int_equal(plan->count, 1);
 	plan_free(plan);
 	plan = good_plan("group", options);
 	assert_int_equal(plan->scenarios_count, 5);
@@ -359,7 +365,7 @@ int main(void)
 		cmocka_unit_test(cells_are_chosen_by_key_and_value),
 		cmocka_unit_test(faults_of_the_command_line_replace_those_of_the_scenario),
 		cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
-		cmocka_unit_test(directories_are_searched_and_meta_only_when_named),
+		cmocka_unit_test(directories_are_searched_and_meta_and_soak_only_when_named),
 		cmocka_unit_test(a_file_that_is_named_twice_is_one_scenario),
 		cmocka_unit_test(a_wrong_cell_is_refused_although_it_is_not_chosen),
 		cmocka_unit_test(the_repro_line_survives_a_shell_and_plans_the_same_case),

@@ -25,7 +25,8 @@ static step_fn *const with_store[STEP_COUNT] = {
 	[STEP_CANCEL] = step_swap_cancel,      [STEP_TRUNCATE] = step_store_truncate,
 	[STEP_CORRUPT] = step_store_corrupt,   [STEP_REMOVE] = step_store_remove,
 	[STEP_STORE_OPEN] = step_store_open,   [STEP_STORE_CLOSE] = step_store_close,
-	[STEP_COPY_VOLUME] = step_copy_volume, [STEP_RELEASE] = step_release,
+	[STEP_COPY_VOLUME] = step_copy_volume, [STEP_PREPARE] = step_make_store,
+	[STEP_RELEASE] = step_release,
 };
 
 static step_fn *function_of(enum step_kind kind)

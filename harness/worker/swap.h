@@ -75,6 +75,7 @@ void step_verify(const struct step *step);
 void step_store_truncate(const struct step *step);
 void step_store_corrupt(const struct step *step);
 void step_store_remove(const struct step *step);
+void step_make_store(const struct step *step);
 void step_copy_volume(const struct step *step);
 
 /* aftermath_store.c: the store, too, has to work again. */

@@ -50,7 +50,8 @@ scenarios() {
 	done
 }
 
-groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs |
+groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs \
+	! -name soak |
 	sed 's|^\./||' | sort)
 
 for suite in "$@"; do
