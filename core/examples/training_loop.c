@@ -13,7 +13,7 @@
 #include "swapio/swapio.h"
 
 #define LAYERS 12u
-#define NUMEL ((uint64_t)8 << 20)
+#define NUMEL ((uint64_t)4 << 20)
 #define PASSES 8u    /* over a layer: how long computing on it takes */
 #define IN_MEMORY 3u /* read ahead, computed on, written behind */
 
