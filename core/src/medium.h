@@ -38,10 +38,8 @@ struct swapio_store;
 struct medium {
 	int lock_fd;  /* swapio.store, or the device: carries the lock against other processes */
 	int place_fd; /* the directory, or the device for data */
-	bool direct;  /* place_fd of a device takes direct I/O */
 	uint64_t start, length_bytes; /* range of the device */
 	uint64_t sequence;	      /* of the catalog that is valid */
-	unsigned catalog_copy;	      /* where it is */
 	struct medium_index index;
 };
 
@@ -83,6 +81,15 @@ struct medium_ops {
 	/* Remove a volume, published or not, and make that durable if @sync. The turn, too. */
 	int (*remove_volume)(struct swapio_store *store, const struct medium_entry *entry,
 			     bool sync, struct swapio_error *error);
+
+	/* Make every removal so far durable. */
+	int (*settle)(struct swapio_store *store, struct swapio_error *error);
+
+	/*
+	 * Instead of open, without a handle: take the lock, remove the volumes and then the record,
+	 * give everything back. The errors are those of swapio_store_destroy().
+	 */
+	int (*destroy)(struct swapio_store *store, struct swapio_error *error);
 
 	int (*free_bytes)(struct swapio_store *store, uint64_t *ret_bytes);
 };

@@ -110,6 +110,11 @@ int swapioi_store_record_decode(const void *bytes, struct store_record *ret_reco
 	return 0;
 }
 
+bool swapioi_store_record_is(const void *bytes)
+{
+	return memcmp(bytes, store_kind.magic, AT_VERSION) == 0;
+}
+
 void swapioi_volume_head_encode(const struct volume_head *head, void *bytes)
 {
 	unsigned char *at = bytes;

@@ -46,6 +46,9 @@ int swapioi_volume_head_decode(const void *bytes, struct volume_head *ret_head,
 int swapioi_slot_seal_decode(const void *bytes, struct slot_seal *ret_seal,
 			     struct swapio_error *error);
 
+/* Does it begin like the record of a store, whatever its state? */
+bool swapioi_store_record_is(const void *bytes);
+
 /* Is there a seal, whatever its state? Then there is no manifest. */
 bool swapioi_slot_seal_is(const void *bytes);
 

@@ -36,9 +36,10 @@ struct swapio_store {
 	/* Under the lock. */
 	struct medium medium; /* its index; the rest is constant, or the turn's */
 	bool turn_taken;
-	struct list names;		       /* of struct store_name */
-	uint64_t commits_begun, commits_ended; /* so that a reader knows if one ran meanwhile */
-	bool closing;			       /* no further swaps */
+	struct list names; /* of struct store_name */
+	uint64_t seals; /* that were begun: a reader of slots sees by it that one changed meanwhile
+			 */
+	bool closing;	/* no further swaps */
 
 	struct swaps swaps; /* jobs, groups, threads: swaps.h says under which lock */
 };

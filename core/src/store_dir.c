@@ -307,6 +307,59 @@ static int dir_remove_volume(struct swapio_store *store, const struct medium_ent
 	return 0;
 }
 
+static int dir_settle(struct swapio_store *store, struct swapio_error *error)
+{
+	if (store->options.durable && fsync(store->medium.place_fd) < 0)
+		return swapioi_place_error(store, -errno, "fsync of the directory", error);
+	return 0;
+}
+
+static int remove_name(struct swapio_store *store, const char *name, struct swapio_error *error)
+{
+	if (unlinkat(store->medium.place_fd, name, 0) < 0 && errno != ENOENT)
+		return volume_error(store, name, -errno, "remove it", error);
+	return 0;
+}
+
+/* The record last: as long as it is there, what is left can be destroyed again. */
+static int destroy_files(struct swapio_store *store, struct swapio_error *error)
+{
+	const struct medium_index *index = &store->medium.index;
+	char name[VOLUME_NAME_BYTES];
+	int ret = 0;
+
+	for (size_t i = 0; i < index->count && ret == 0; i++) {
+		swapioi_volume_name(&index->entries[i], name);
+		ret = remove_name(store, name, error);
+	}
+	if (ret == 0)
+		ret = dir_settle(store, error);
+	if (ret == 0)
+		ret = remove_name(store, RECORD_NAME_NEW, error);
+	if (ret == 0)
+		ret = remove_name(store, RECORD_NAME, error);
+	return ret == 0 ? dir_settle(store, error) : ret;
+}
+
+/* A directory with other files stays, and so does one that is mounted, or the current one. */
+static bool stays(int number)
+{
+	return number == ENOTEMPTY || number == EEXIST || number == EBUSY || number == EINVAL;
+}
+
+static int dir_destroy(struct swapio_store *store, struct swapio_error *error)
+{
+	int ret = dir_open(store, error);
+
+	if (ret < 0)
+		return ret;
+	ret = destroy_files(store, error);
+	dir_close(store, false);
+	if (ret == 0 && rmdir(store->path) < 0 && !stays(errno))
+		return swapioi_place_error(store, -errno, "remove the directory", error);
+	return ret;
+}
+
 static int dir_free_bytes(struct swapio_store *store, uint64_t *ret_bytes)
 {
 	struct statvfs st;
@@ -327,5 +380,7 @@ const struct medium_ops swapioi_medium_dir = {
 	.create_volume = dir_create_volume,
 	.publish_volume = dir_publish_volume,
 	.remove_volume = dir_remove_volume,
+	.settle = dir_settle,
+	.destroy = dir_destroy,
 	.free_bytes = dir_free_bytes,
 };

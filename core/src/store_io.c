@@ -7,6 +7,7 @@
 
 #include "deadline.h"
 #include "error.h"
+#include "handle.h"
 #include "store.h"
 
 #define RESULT_TEXT_BYTES 256
@@ -21,7 +22,7 @@ int swapioi_store_io_start(struct swapio_store *store, const struct store_io *io
 				     .length_bytes = io->length_bytes,
 				     .buf = io->buf};
 	struct swapio_error why = {.code = 0};
-	int ret = swapio_submit(store->handle, &transfer, &why, ret_request);
+	int ret = swapioi_submit_unlisted(store->handle, &transfer, &why, ret_request);
 
 	return ret < 0 ? swapioi_error(error, ret, "%s: %s", io->what, why.text) : 0;
 }

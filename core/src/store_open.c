@@ -126,8 +126,10 @@ int swapioi_store_open_with(struct swapio *handle, const char *path,
 /* What is not there yet will be a directory. */
 const struct medium_ops *swapioi_medium_of(const char *path)
 {
-	(void)path;
-	return &swapioi_medium_dir;
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISBLK(st.st_mode) ? &swapioi_medium_range
+							   : &swapioi_medium_dir;
 }
 
 int swapio_store_open(struct swapio *handle, const char *path,

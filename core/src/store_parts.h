@@ -13,6 +13,10 @@ struct swapio_store *swapioi_store_alloc(struct swapio *handle, const char *path
 					 const struct medium_ops *medium_ops);
 void swapioi_store_free(struct swapio_store *store, bool forked);
 
+/* Destroy with a medium that need not be looked for. */
+int swapioi_store_destroy_with(const char *path, const struct swapio_store_options *options,
+			       const struct medium_ops *medium_ops, struct swapio_error *error);
+
 /* A range for a block device, a directory for everything else. */
 const struct medium_ops *swapioi_medium_of(const char *path);
 

@@ -96,23 +96,10 @@ static unsigned next_slot(const struct volume *volume)
 	return volume->committed ? !volume->newest_slot : 0;
 }
 
-static void commits_count(struct commit *commit, bool end)
-{
-	struct swapio_store *store = commit->store;
-
-	pthread_mutex_lock(&store->lock);
-	if (end)
-		store->commits_ended++;
-	else
-		store->commits_begun++;
-	pthread_mutex_unlock(&store->lock);
-}
-
 static int step_idle(struct commit *commit)
 {
 	struct volume *volume = commit->volume;
 
-	commits_count(commit, false);
 	volume->step = volume->committed ? COMMIT_DATA : COMMIT_HEAD;
 	return 0;
 }
@@ -182,6 +169,9 @@ static int step_sync(struct commit *commit)
 
 	if (ret < 0)
 		return ret;
+	pthread_mutex_lock(&commit->store->lock);
+	commit->store->seals++;
+	pthread_mutex_unlock(&commit->store->lock);
 	volume->newest_slot = next_slot(volume);
 	volume->committed = commit->manifest->generation;
 	volume->step = COMMIT_SEAL;
@@ -214,7 +204,6 @@ static void finish(struct commit *commit)
 	swapio_buffer_free(commit->store->handle, volume->buf);
 	volume->buf = NULL;
 	volume->step = COMMIT_IDLE;
-	commits_count(commit, true);
 }
 
 static int step_drop(struct commit *commit)

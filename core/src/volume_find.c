@@ -33,7 +33,7 @@ struct slot {
 
 struct look {
 	struct swapio_store *store;
-	const char *group;
+	const char *group; /* NULL: not known yet */
 	struct volume *volume;
 	struct volume_head head;
 	uint64_t length_bytes; /* of what is there */
@@ -45,6 +45,8 @@ static int wrong(const struct look *look, int code, const char *why)
 	char name[VOLUME_NAME_BYTES];
 
 	swapioi_volume_name(&look->volume->entry, name);
+	if (!look->group)
+		return swapioi_error(look->error, code, "volume %s: %s", name, why);
 	return swapioi_error(look->error, code, "group " NAME_SHOWN ", volume %s: %s", look->group,
 			     name, why);
 }
@@ -242,6 +244,7 @@ static enum looks look_at(struct look *look, struct manifest **ret_manifest)
 	if (look->store->medium_ops->open_volume(look->store, &volume->entry, &volume->fd,
 						 &look->length_bytes, look->error) < 0)
 		return LOOKS_WRONG;
+	volume->entry.length_bytes = look->length_bytes;
 	looks = look_inside(look, ret_manifest);
 	if (looks != LOOKS_COMMITTED)
 		swapioi_volume_close(volume);
@@ -284,8 +287,8 @@ static void remove_left(const struct look *look)
  * From the newest volume down: the first one that holds a generation, or held one, decides. Older
  * ones were replaced by it.
  */
-int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
-			struct manifest **ret_manifest, struct swapio_error *error)
+static int find(struct swapio_store *store, const char *group, struct volume *ret_volume,
+		struct manifest **ret_manifest, struct swapio_error *error)
 {
 	uint64_t group_sum = swapioi_record_sum(group, strlen(group)), number = UINT64_MAX;
 	struct swapio_error why = {.code = 0};
@@ -313,28 +316,59 @@ int swapioi_volume_find(struct swapio_store *store, const char *group, struct vo
 	return swapioi_error(error, -ENOENT, "group " NAME_SHOWN ": nothing is stored", group);
 }
 
-/* Is it the group's? Then its newest generation replaced it, and a crash kept it from going. */
-static bool is_of_group(struct swapio_store *store, const struct medium_entry *entry,
-			const char *group)
+static uint64_t seals(struct swapio_store *store)
+{
+	uint64_t count;
+
+	pthread_mutex_lock(&store->lock);
+	count = store->seals;
+	pthread_mutex_unlock(&store->lock);
+	return count;
+}
+
+/*
+ * Who lists and verifies may read while the group is swapped out. A slot that was read before its
+ * manifest came, and the other one after it was sealed, look like damage; then it is read again.
+ */
+int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
+			struct manifest **ret_manifest, struct swapio_error *error)
+{
+	uint64_t before;
+	int ret;
+
+	do {
+		before = seals(store);
+		ret = find(store, group, ret_volume, ret_manifest, error);
+	} while (ret == -EBADMSG && seals(store) != before);
+	return ret;
+}
+
+int swapioi_volume_group(struct swapio_store *store, const struct medium_entry *entry,
+			 char group[SWAPIO_NAME_BYTES_MAX + 1], struct swapio_error *error)
 {
 	struct volume volume = {.store = store, .entry = *entry, .fd = -1};
-	struct look look = {.store = store, .group = group, .volume = &volume};
-	bool is;
+	struct look look = {.store = store, .volume = &volume, .error = error};
+	int ret =
+		store->medium_ops->open_volume(store, entry, &volume.fd, &look.length_bytes, error);
 
-	if (store->medium_ops->open_volume(store, entry, &volume.fd, &look.length_bytes, NULL) < 0)
-		return false;
-	is = read_head(&look) == 0 && strcmp(look.head.group, group) == 0;
+	if (ret < 0)
+		return ret;
+	ret = read_head(&look);
 	swapioi_volume_close(&volume);
-	return is;
+	if (ret == 0 || ret == -EXDEV)
+		memcpy(group, look.head.group, sizeof(look.head.group));
+	return ret;
 }
 
 void swapioi_volume_remove_older(struct swapio_store *store, const char *group,
 				 const struct medium_entry *newest)
 {
+	char found[SWAPIO_NAME_BYTES_MAX + 1];
 	struct medium_entry entry = *newest;
 
 	while (previous_entry(store, newest->group_sum, entry.number, &entry)) {
-		if (!is_of_group(store, &entry, group))
+		if (swapioi_volume_group(store, &entry, found, NULL) < 0 ||
+		    strcmp(found, group) != 0)
 			continue;
 		swapioi_store_turn_take(store);
 		store->medium_ops->remove_volume(store, &entry, false, NULL);

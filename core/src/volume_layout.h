@@ -22,6 +22,13 @@ static inline uint64_t volume_length_bytes(uint64_t slot_bytes, uint64_t place_b
 	return STORE_UNIT + 2 * slot_bytes + 2 * place_bytes;
 }
 
+/*
+ * Whose volume is it? Reads its head: 0; -EXDEV when it is another store's, with a name all the
+ * same; else it has no name, and the error says why.
+ */
+int swapioi_volume_group(struct swapio_store *store, const struct medium_entry *entry,
+			 char group[SWAPIO_NAME_BYTES_MAX + 1], struct swapio_error *error);
+
 /* Remove volumes that were replaced by @newest, which is durable, and that a crash kept. */
 void swapioi_volume_remove_older(struct swapio_store *store, const char *group,
 				 const struct medium_entry *newest);

@@ -85,6 +85,16 @@ static inline void script_reset(void)
 	pthread_condattr_destroy(&monotonic);
 }
 
+/* Count requests from here on; nothing of the script is left, and nothing is in flight. */
+static inline void script_anew(void)
+{
+	pthread_mutex_lock(&script.lock);
+	memset(script.steps, 0, sizeof(script.steps));
+	script.accepted = 0;
+	script.released = false;
+	pthread_mutex_unlock(&script.lock);
+}
+
 /* Held requests complete from now on. */
 static inline void script_release(void)
 {

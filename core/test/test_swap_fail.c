@@ -25,21 +25,12 @@ static const struct swapio_tensor tensors[] = {
 static struct swapio_group *group;
 static struct memory memory, other;
 
-/* What happens to the requests from now on. */
-static void script_anew(void)
-{
-	pthread_mutex_lock(&script.lock);
-	memset(script.steps, 0, sizeof(script.steps));
-	script.accepted = 0;
-	script.released = false;
-	pthread_mutex_unlock(&script.lock);
-}
-
 static void set_up(unsigned workers, unsigned threads)
 {
 	struct swapio_store_options options = store_options(threads);
 	struct swapio_options handle_options;
 
+	options.durable = true;
 	script_reset();
 	swapio_options_init(&handle_options);
 	handle_options.workers = workers;
