@@ -22,8 +22,10 @@
 
 static void new_name(const struct medium_entry *entry, char name[VOLUME_NEW_NAME_BYTES])
 {
-	swapioi_volume_name(entry, name);
-	strcat(name, VOLUME_NEW_SUFFIX);
+	char whole[VOLUME_NAME_BYTES];
+
+	swapioi_volume_name(entry, whole);
+	snprintf(name, VOLUME_NEW_NAME_BYTES, "%s" VOLUME_NEW_SUFFIX, whole);
 }
 
 bool swapioi_dir_name_is_new(const char *name)

@@ -262,6 +262,16 @@ static inline void volume_path(const char *group, uint64_t number, char path[STO
 	snprintf(path, STORE_PATH_BYTES + 64, "%s/%s", store_path, name);
 }
 
+/* The same while it has not got its name. */
+static inline void new_volume_path(const char *group, uint64_t number,
+				   char path[STORE_PATH_BYTES + 80])
+{
+	char whole[STORE_PATH_BYTES + 64];
+
+	volume_path(group, number, whole);
+	snprintf(path, STORE_PATH_BYTES + 80, "%s.new", whole);
+}
+
 /* Exclusive or what is at @offset of a file with @mask. */
 static inline void flip_byte(const char *path, uint64_t offset, unsigned char mask)
 {

@@ -289,8 +289,7 @@ static void readers_share_a_store_and_change_nothing(void **state)
 	(void)state;
 	swap_out(store, "g", 100, 1);
 	close_store(store);
-	volume_path("h", 1, left);
-	strcat(left, ".new");
+	new_volume_path("h", 1, left);
 	write_file(left, (const unsigned char *)"x", 1);
 	options.read_only = true;
 	readers[0] = open_store_with(&options, &swapioi_medium_dir);

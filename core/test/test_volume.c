@@ -417,8 +417,7 @@ static void what_is_prepared_and_abandoned_leaves_nothing(void **state)
 	next->generation = 1;
 	assert_int_equal(
 		swapioi_volume_prepare(store, NULL, next, false, &volume, &prepared, &error), 0);
-	volume_path("g", 1, path);
-	strcat(path, ".new");
+	new_volume_path("g", 1, path);
 	assert_int_equal(access(path, F_OK), 0);
 	swapioi_volume_abandon(&prepared);
 	assert_int_equal(access(path, F_OK), -1);
