@@ -180,6 +180,40 @@ static const struct bad bad_workloads[] = {
 	{GOOD "meta: {verdict: pass, class: hang}\n", "7:30: class: goes with verdict: fail only"},
 };
 
+#define STORE TITLE "store: {}\nswap:\n  tensors: [{name: a, numel: 10}]\n"
+
+/* What goes with a store only, or without one only. */
+static const struct bad bad_stores[] = {
+	{TITLE "store: {sluts: 2}\n", "2:9: unknown key 'sluts' in store, did you mean 'slots'?"},
+	{TITLE "store: {slots: 1}\n", "2:16: slots: 1 is out of range, 2 to 65536"},
+	{TITLE "store: {chunk_size: 5000}\n", "2:21: chunk_size: 5000, must be a multiple of 4096"},
+	{TITLE "store: {threads: 17}\n", "2:18: threads: 17 is out of range, 0 to 16"},
+	{STEPS "  steps: [store-close]\n", "6:11: step store-close goes with a store"},
+	{STEPS "  steps: [{swap-in: {as: [{name: a, numel: 1}]}}]\n",
+	 "6:22: unknown key 'as' in swap-in"},
+	{STORE "  steps: [write]\n", "5:11: step write goes without a store"},
+	{STORE "  steps: [{swap-in: {by: fd}}]\n", "5:22: unknown key 'by' in swap-in"},
+	{STORE "  steps: [store-close, swap-in]\n",
+	 "5:24: swap-in: the store is closed, a step store-open is due"},
+	{STORE "  steps: [store-open]\n", "5:11: store-open: the store is open already"},
+	{STORE "  steps: [prepare]\n", "5:11: prepare: the store is open, a step store-close is"},
+	{STORE "  steps: [swap-out, store-close, {repeat: {count: 2}}]\n",
+	 "5:34: repeat: the store is closed at the end"},
+	{STORE "  steps: [{swap-in: {generation: 0}}]\n", "5:34: generation: 0 is out of range"},
+	{STORE "  steps: [{corrupt: {part: middle, offset: 1}}]\n",
+	 "5:28: part: 'middle' is not allowed, one of data, manifest, head, record"},
+	{STORE "  steps: [{copy-volume: {from: ../x}}]\n", "5:32: from: '../x', must be small"},
+	{STORE "  steps: [{swap-in: {as: [{name: b, numel: 1}, {name: b, numel: 2}]}}]\n",
+	 "5:26: as: tensor 'b' is given twice"},
+	{STORE "  steps: [{swap-in: {tensors: [a], as: [{name: a, numel: 1}]}}]\n",
+	 "5:31: tensors: does not go with as"},
+	{STORE "  steps: [{swap-in: {as: {preset: sgd}}}]\n", "5:35: preset sgd needs a numel"},
+	{STORE "  steps: [{swap-in: {as: {preset: sgd, numel: 1, parameters: 64}}}]\n",
+	 "5:62: 64 parameters of preset sgd make 64 tensors, at most 63"},
+	{TITLE "store: {}\nswap:\n  tensors: [{name: a, numel: 1, file: f}]\n  steps: [swap-in]\n",
+	 "4:39: file: goes without a store only"},
+};
+
 static const struct bad bad_faults[] = {
 	{GOOD "faults: {a: b}\n", "7:9: faults: a map of keys, must be a list of faults"},
 	{GOOD "faults: [[x]]\n", "7:10: faults: a list, must be a single value"},
@@ -236,6 +270,19 @@ static void refuse_all(const struct bad *table, size_t count)
 
 #define REFUSE_ALL(table) refuse_all(table, sizeof(table) / sizeof((table)[0]))
 
+static struct scenario *parse_good(const char *text)
+{
+	struct scenario *scenario = NULL;
+	struct diag diag = {0};
+	char message[2048];
+
+	if (scenario_parse(text, strlen(text), "f.yaml", &scenario, &diag) < 0) {
+		diag_format(&diag, message, sizeof(message));
+		fail_msg("%s", message);
+	}
+	return scenario;
+}
+
 static void what_is_no_plain_yaml_is_refused_with_its_place(void **state)
 {
 	(void)state;
@@ -254,23 +301,39 @@ static void workloads_that_contradict_themselves_are_refused(void **state)
 	REFUSE_ALL(bad_workloads);
 }
 
+static void what_does_not_go_with_a_store_or_without_is_refused(void **state)
+{
+	(void)state;
+	REFUSE_ALL(bad_stores);
+}
+
+static void a_store_has_the_librarys_defaults_and_steps_their_other_tensors(void **state)
+{
+	struct scenario *scenario = parse_good(
+		STORE "  steps: [swap-out, {swap-in: {as: [{name: b, numel: 1}, {name: a, shape: "
+		      "[2, 5]}], generation: 3}}]\n");
+	const struct workload *workload = &scenario->workload;
+
+	(void)state;
+	assert_true(workload->store.used && workload->store.durable);
+	assert_int_equal(workload->store.slots, 32);
+	assert_int_equal(workload->store.threads, 2);
+	assert_string_equal(workload->store.group, "optimizer");
+	assert_int_equal(workload->tensors_count, 1);
+	assert_int_equal(workload->as_count, 2);
+	assert_int_equal(workload->steps[0].as_count, 0);
+	assert_int_equal(workload->steps[1].as_first, 1);
+	assert_int_equal(workload->steps[1].as_count, 2);
+	assert_int_equal(workload->steps[1].generation, 3);
+	assert_string_equal(workload->tensors[2].name, "a");
+	assert_int_equal(workload->tensors[2].numel, 10);
+	scenario_free(scenario);
+}
+
 static void wrong_faults_and_matrices_are_refused_with_their_place(void **state)
 {
 	(void)state;
 	REFUSE_ALL(bad_faults);
-}
-
-static struct scenario *parse_good(const char *text)
-{
-	struct scenario *scenario = NULL;
-	struct diag diag = {0};
-	char message[2048];
-
-	if (scenario_parse(text, strlen(text), "f.yaml", &scenario, &diag) < 0) {
-		diag_format(&diag, message, sizeof(message));
-		fail_msg("%s", message);
-	}
-	return scenario;
 }
 
 static void an_empty_file_of_keys_has_the_defaults(void **state)
@@ -419,6 +482,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_plain_yaml_is_refused_with_its_place),
 		cmocka_unit_test(wrong_keys_and_values_are_refused_with_their_place),
 		cmocka_unit_test(workloads_that_contradict_themselves_are_refused),
+		cmocka_unit_test(what_does_not_go_with_a_store_or_without_is_refused),
+		cmocka_unit_test(a_store_has_the_librarys_defaults_and_steps_their_other_tensors),
 		cmocka_unit_test(wrong_faults_and_matrices_are_refused_with_their_place),
 		cmocka_unit_test(an_empty_file_of_keys_has_the_defaults),
 		cmocka_unit_test(units_choices_and_lists_become_values),
