@@ -5,6 +5,8 @@
 #ifndef SWAPIOI_ERROR_H
 #define SWAPIOI_ERROR_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "swapio/error.h"
@@ -15,6 +17,12 @@
  */
 int swapioi_error(struct swapio_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* No room, of whatever kind. */
+static inline bool error_is_space(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG;
+}
 
 #define ERRNO_TEXT_BYTES 64
 

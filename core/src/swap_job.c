@@ -19,6 +19,9 @@ void swapioi_job_destroy(struct swap_job *job)
 {
 	if (!job)
 		return;
+	/* In a child after fork: a new volume that the swap had open. */
+	if (job->volume.fd >= 0 && !job->volume.committed)
+		swapioi_volume_close(&job->volume);
 	swapioi_manifest_destroy(job->next);
 	free(job->lent);
 	free(job);
@@ -210,11 +213,6 @@ static void set_places(struct swap_job *job)
 			stored && i < stored->count ? !stored->tensors[i].place : 0;
 }
 
-static bool is_space(int error)
-{
-	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
-}
-
 /* Room for the next generation; else the swap failed. */
 static bool prepare(struct swap_job *job)
 {
@@ -228,7 +226,8 @@ static bool prepare(struct swap_job *job)
 					     is_partial(job), &group->volume, &job->volume, &error);
 	}
 	if (ret < 0)
-		fail(job, ret, is_space(ret) ? SWAPIO_SWAP_SPACE : SWAPIO_SWAP_IO, error.text);
+		fail(job, ret, error_is_space(ret) ? SWAPIO_SWAP_SPACE : SWAPIO_SWAP_IO,
+		     error.text);
 	return ret == 0;
 }
 
@@ -281,7 +280,9 @@ static void check(struct swap_job *job, struct window *window)
 /* Everything moved, or failed and drained. */
 static void moved(struct swap_job *job)
 {
-	if (!job->result.error && atomic_load(&job->cancelled))
+	bool failed = job->result.error && job->result.cause != SWAPIO_SWAP_CANCELLED;
+
+	if (!failed && atomic_load(&job->cancelled))
 		fail_cancelled(job);
 	job->phase = job->result.error || !is_out(job) ? PHASE_OVER : PHASE_COMMIT;
 }

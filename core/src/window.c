@@ -144,14 +144,9 @@ static uint64_t file_offset(const struct window *window, const struct piece *pie
 	       piece->offset;
 }
 
-static bool is_space(int error)
-{
-	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
-}
-
 static enum swapio_swap_cause cause_of(const struct window *window, int error)
 {
-	return is_out(window) && is_space(error) ? SWAPIO_SWAP_SPACE : SWAPIO_SWAP_IO;
+	return is_out(window) && error_is_space(error) ? SWAPIO_SWAP_SPACE : SWAPIO_SWAP_IO;
 }
 
 /* A request failed: say which of the tensor's bytes, the padding left out. */
@@ -360,21 +355,11 @@ static bool end_oldest(struct window *window, int64_t deadline_ns)
 	return true;
 }
 
-static void stop_if_cancelled(struct window *window)
-{
-	struct swapio_swap_result *result = window->transfer.result;
-
-	if (window->stopping || !atomic_load(window->transfer.cancelled))
-		return;
-	snprintf(result->text, sizeof(result->text), "group %.100s: the swap was cancelled",
-		 window->transfer.manifest->group);
-	stop(window, -ECANCELED, SWAPIO_SWAP_CANCELLED);
-}
-
 bool swapioi_window_turn(struct window *window, int64_t deadline_ns)
 {
 	for (;;) {
-		stop_if_cancelled(window);
+		if (!window->stopping && atomic_load(window->transfer.cancelled))
+			stop(window, -ECANCELED, SWAPIO_SWAP_CANCELLED);
 		fill(window);
 		if (!window->count)
 			return true;

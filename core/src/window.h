@@ -23,7 +23,8 @@ struct transfer {
 	const struct volume *volume;
 	struct manifest *manifest;	   /* swap-out: gets its checksums */
 	const _Atomic bool *cancelled;	   /* by anyone, while it moves */
-	struct swapio_swap_result *result; /* what moved, and the first failure */
+	struct swapio_swap_result *result; /* what moved, and the first failure, in words unless
+					      it was cancelled */
 };
 
 /* @size: requests in flight at most. 0 or -ENOMEM. */

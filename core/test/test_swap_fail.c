@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 static const struct swapio_tensor tensors[] = {
 	{.size_bytes = sizeof(struct swapio_tensor),
@@ -386,6 +387,53 @@ static void no_room_for_a_volume_is_said_before_anything_moves(void **state)
 	tear_down();
 }
 
+static unsigned count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* The volume of a first swap-out is nobody's yet but the swap's. */
+static void a_child_of_fork_closes_what_a_swap_in_flight_has_open(void **state)
+{
+	const unsigned before = count_fds();
+	struct swapio_group *first;
+	struct swapio_swap_result result;
+	struct swapio_swap swap;
+	swapio_swap_id id;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	set_up(1, 1);
+	first = open_group("first", tensors, 2);
+	swap = swap_of(first, SWAPIO_SWAP_OUT, memory.mem);
+	script_anew();
+	script.steps[0].kind = STEP_HOLD;
+	id = start_swap(&swap);
+	script_await_accepted(1);
+	pid = fork();
+	if (pid == 0) {
+		assert(swapio_group_close(first) == 0);
+		assert(swapio_group_close(group) == 0);
+		assert(swapio_store_close(store, 0) == 0);
+		_exit(count_fds() == before ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	script_release();
+	result = finish_swap(id);
+	assert_good(&result);
+	assert_int_equal(status, 0);
+	assert_int_equal(swapio_group_close(first), 0);
+	tear_down();
+}
+
 static int copy_fails(void *to, const void *from, size_t length_bytes)
 {
 	(void)to;
@@ -431,6 +479,7 @@ int main(void)
 		cmocka_unit_test(a_store_is_closed_with_results_that_nobody_fetched),
 		cmocka_unit_test(a_look_at_a_swap_never_blocks_and_the_next_goes_on),
 		cmocka_unit_test(no_room_for_a_volume_is_said_before_anything_moves),
+		cmocka_unit_test(a_child_of_fork_closes_what_a_swap_in_flight_has_open),
 		cmocka_unit_test(a_copy_that_fails_is_the_swaps_failure),
 	};
 
