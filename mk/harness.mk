@@ -5,9 +5,11 @@
 COMMON_SRC := $(wildcard harness/common/*.c)
 HARNESS_SRC := $(wildcard harness/src/*.c)
 WORKER_SRC := $(wildcard harness/worker/*.c)
+STORE_SRC := $(wildcard harness/store/*.c)
 HARNESS_A := $(O)/lib/libharness.a
 HARNESS_BIN := $(O)/bin/swaptorture
 WORKER_BIN := $(O)/bin/swaptorture-worker
+STORE_BIN := $(O)/bin/swaptorture-store
 HARNESS_LIBS := -lyaml -ljansson -lxxhash -lpthread -ldl
 META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
 	$(wildcard scenarios/meta/cores/*.c))
@@ -19,6 +21,9 @@ ALL += $(HARNESS_BIN)
 endif
 ifneq ($(WORKER_SRC),)
 ALL += $(WORKER_BIN)
+endif
+ifneq ($(STORE_SRC),)
+ALL += $(STORE_BIN)
 endif
 ALL += $(META_CORES)
 
@@ -37,10 +42,16 @@ $(WORKER_BIN): $(call objects,$(WORKER_SRC) $(COMMON_SRC)) $(SCHEDULE_A) $(CORE_
 	$(Q)$(link) -rdynamic -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
 		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' -ljansson -lxxhash -lpthread -ldl
 
+$(STORE_BIN): $(call objects,$(STORE_SRC)) $(HARNESS_A) $(SCHEDULE_A) $(CORE_SO)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
+		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' $(HARNESS_LIBS)
+
 $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -o $@ $< -lpthread -ldl
 
-harness: $(HARNESS_BIN) $(WORKER_BIN) $(META_CORES) ## only the programs
+harness: $(HARNESS_BIN) $(WORKER_BIN) $(STORE_BIN) $(META_CORES) ## only the programs
 .PHONY: harness

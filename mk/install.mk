@@ -10,7 +10,7 @@ datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 scenariodir ?= $(datadir)/swaptorture/scenarios
-# What only the program swaptorture uses: its worker, the preload, the faulty cores of meta/. It looks
+# What only the program swaptorture uses: its worker, the tool for stores, the preload, the faulty cores of meta/. It looks
 # for them in ../lib/swaptorture beside its own directory.
 pkglibdir ?= $(exec_prefix)/lib/swaptorture
 INSTALL ?= install
@@ -24,7 +24,8 @@ HEADERS := $(wildcard core/include/swapio/*.h)
 INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h \
 	$(libdir)/libswapio.a $(libdir)/libswapio.so $(libdir)/libswapio.so.$(SOVERSION) \
 	$(libdir)/libswapio.so.$(VERSION) $(pkgconfigdir)/swapio.pc \
-	$(bindir)/swaptorture $(pkglibdir)/swaptorture-worker $(pkglibdir)/libswapfault.so \
+	$(bindir)/swaptorture $(pkglibdir)/swaptorture-worker \
+	$(pkglibdir)/swaptorture-store $(pkglibdir)/libswapfault.so \
 	$(META_CORES:$(O)/lib/%=$(pkglibdir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
 	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
 
@@ -42,7 +43,7 @@ install: all $(O)/swapio.pc ## install library, headers, preload, programs, page
 	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so)
 	$(Q)$(INSTALL) -m 644 $(O)/swapio.pc $(call to,$(pkgconfigdir))
 	$(Q)$(INSTALL) -m 755 $(HARNESS_BIN) $(call to,$(bindir))
-	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(FAULTS_SO) $(call to,$(pkglibdir))
+	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(STORE_BIN) $(FAULTS_SO) $(call to,$(pkglibdir))
 	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(pkglibdir)/meta))
 	$(Q)set -e; for file in $(SCENARIOS:scenarios/%=%); do \
 		$(INSTALL) -m 644 "scenarios/$$file" "$(call to,$(scenariodir))/$$file"; done

@@ -18,6 +18,7 @@ layer/faults/test := faults/include faults faults/schedule faults/src
 layer/harness/common := faults faults/schedule
 layer/harness/src := harness/common faults faults/schedule
 layer/harness/worker := harness/common faults faults/schedule faults/include core/include
+layer/harness/store := harness/common harness/src faults faults/schedule core/include
 layer/harness/test := harness/common harness/src harness/worker faults faults/schedule \
 	faults/include core/include
 

@@ -39,7 +39,8 @@ struct cli_command {
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
-extern const struct cli_command cmd_run, cmd_exec, cmd_list, cmd_points, cmd_new, cmd_schema;
+extern const struct cli_command cmd_run, cmd_exec, cmd_list, cmd_points, cmd_new, cmd_store,
+	cmd_schema;
 
 /* Results of cli_next() beside the index of an option. */
 #define CLI_END (-1)

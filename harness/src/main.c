@@ -11,8 +11,8 @@
 #include "cli.h"
 #include "nearest.h"
 
-static const struct cli_command *const commands[] = {&cmd_run,	  &cmd_exec, &cmd_list,
-						     &cmd_points, &cmd_new,  &cmd_schema};
+static const struct cli_command *const commands[] = {&cmd_run, &cmd_exec,  &cmd_list,  &cmd_points,
+						     &cmd_new, &cmd_store, &cmd_schema};
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

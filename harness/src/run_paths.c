@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_paths.c - finds the worker beside this program or in libexec of the same prefix, and the
+ * run_paths.c - finds the other programs beside this one or in libexec of the same prefix, and the
  * preload where libraries are.
  */
 #include <errno.h>
@@ -12,11 +12,9 @@
 #include "places.h"
 #include "run_paths.h"
 
-static const char *const worker_places[] = {"swaptorture-worker",
-					    "../libexec/swaptorture/swaptorture-worker",
-					    "../lib/swaptorture/swaptorture-worker"};
+static const char *const program_places[] = {"", "../libexec/swaptorture/", "../lib/swaptorture/"};
 
-static int find_worker(char found[PATH_MAX])
+int run_paths_program(const char *name, char found[PATH_MAX])
 {
 	char directory[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t bytes = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
@@ -25,8 +23,8 @@ static int find_worker(char found[PATH_MAX])
 		return -errno;
 	directory[bytes] = '\0';
 	*strrchr(directory, '/') = '\0';
-	for (unsigned i = 0; i < sizeof(worker_places) / sizeof(*worker_places); i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory, worker_places[i]);
+	for (unsigned i = 0; i < sizeof(program_places) / sizeof(*program_places); i++) {
+		snprintf(path, sizeof(path), "%s/%s%s", directory, program_places[i], name);
 		if (realpath(path, found))
 			return 0;
 	}
@@ -41,7 +39,7 @@ static int missing(struct diag *diag, const char *name, int error)
 
 int run_paths_find(struct run_paths *ret_paths, struct diag *diag)
 {
-	int error = find_worker(ret_paths->worker);
+	int error = run_paths_program("swaptorture-worker", ret_paths->worker);
 
 	if (error < 0)
 		return missing(diag, "swaptorture-worker", error);

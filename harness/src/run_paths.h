@@ -20,4 +20,7 @@ struct run_paths {
 /* From where this program lies. 0; -ENOENT with @diag naming what is missing. */
 int run_paths_find(struct run_paths *ret_paths, struct diag *diag);
 
+/* Another program of this build, by its name. 0 or -errno. */
+int run_paths_program(const char *name, char found[PATH_MAX]);
+
 #endif /* RUN_PATHS_H */
