@@ -4,7 +4,8 @@
  * copies and checksums cost, and how well swaps overlap with computing. Prints a table.
  *
  * Sides are paired A B B A on the same disk in one process. The figure of a pair is the time of A
- * over that of B, so above 1 B is faster; A against itself is its first run over its second.
+ * over that of B, so above 1 B is faster; A against itself is its first run over its second. Both
+ * use the same memory: in a virtual machine pages differ in how fast a device moves them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +23,13 @@
 #define MIB ((size_t)1 << 20)
 #define PAIRS_MAX 99u
 #define TENSORS_MAX 1024u
+#define MEMORY_BYTES (1024 * MIB)
 
 static struct swapio *handle;
 static struct swapio_error error;
 static const char *directory;
 static unsigned pairs = 9;
+static char *memory; /* of whoever runs */
 
 static void check(int ret, const char *what)
 {
@@ -52,8 +55,6 @@ struct load {
 	enum swapio_checksum checksum;
 	bool plain; /* one transfer of the file, without store */
 
-	char *memory;
-	size_t memory_bytes;
 	void *mem[TENSORS_MAX];
 	char path[300];
 	int fd;
@@ -61,17 +62,22 @@ struct load {
 	struct swapio_group *group;
 };
 
-static void map_memory(struct load *load)
+/* In huge pages where there are any, as the slots of a pool are. */
+static void map_memory(void)
+{
+	memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	check(memory == MAP_FAILED ? -errno : 0, "memory");
+	madvise(memory, MEMORY_BYTES, MADV_HUGEPAGE);
+	memset(memory, 0x5a, MEMORY_BYTES);
+}
+
+static void place_tensors(struct load *load)
 {
 	size_t stride = load->tensor_bytes + (load->offset ? 4096 : 0);
 
-	load->memory_bytes = stride * load->count;
-	load->memory = mmap(NULL, load->memory_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	check(load->memory == MAP_FAILED ? -errno : 0, "memory");
-	memset(load->memory, 0x5a, load->memory_bytes);
 	for (unsigned i = 0; i < load->count; i++)
-		load->mem[i] = load->memory + i * stride + load->offset;
+		load->mem[i] = memory + i * stride + load->offset;
 }
 
 static void open_group(struct load *load)
@@ -106,7 +112,7 @@ static double run_plain(struct load *load, enum swapio_swap_op op)
 		.op = op == SWAPIO_SWAP_OUT ? SWAPIO_WRITE : SWAPIO_READ,
 		.fd = load->fd,
 		.length_bytes = load->count * load->tensor_bytes,
-		.buf = load->memory,
+		.buf = memory,
 	};
 
 	check(swapio_submit(handle, &io, &error, &id), "submit");
@@ -135,7 +141,7 @@ static void open_load(struct load *load)
 	static unsigned number;
 
 	snprintf(load->path, sizeof(load->path), "%s/%u", directory, number++);
-	map_memory(load);
+	place_tensors(load);
 	if (load->plain) {
 		load->fd = open(load->path, O_RDWR | O_CREAT | O_DIRECT, 0600);
 		check(load->fd < 0 ? -errno : 0, load->path);
@@ -154,8 +160,8 @@ static void close_load(struct load *load)
 	} else {
 		check(swapio_group_close(load->group), "close of the group");
 		check(swapio_store_close(load->store, SWAPIO_FOREVER), "close of the store");
+		check(swapio_store_destroy(load->path, NULL, &error), "removal of the store");
 	}
-	munmap(load->memory, load->memory_bytes);
 }
 
 static int compare(const void *a, const void *b)
@@ -237,14 +243,14 @@ static void start_layer(unsigned layer, enum swapio_swap_op op)
 
 	finish_layer(layer);
 	swap.group = layers[layer].group;
-	swap.mem = layers[layer % IN_MEMORY].mem;
+	swap.mem = layers[layer].mem;
 	check(swapio_swap_start(&swap, &error, &pending[layer % IN_MEMORY]), "start");
 }
 
 /* Arithmetic on a layer, again and again, for so long. */
 static void compute(unsigned layer, double duration)
 {
-	float *values = layers[layer % IN_MEMORY].mem[0];
+	float *values = layers[layer].mem[0];
 	double end = seconds() + duration;
 
 	while (duration > 0 && seconds() < end)
@@ -282,15 +288,13 @@ static void open_layers(void)
 	for (unsigned i = 0; i < LAYERS; i++) {
 		layers[i].count = 1;
 		layers[i].tensor_bytes = LAYER_BYTES;
-		if (i < IN_MEMORY)
-			map_memory(&layers[i]);
+		layers[i].mem[0] = memory + i % IN_MEMORY * LAYER_BYTES;
 		snprintf(names[i], sizeof(names[i]), "layer %u", i);
 		check(swapio_group_open(layers[0].store, names[i], &tensor, 1, &error,
 					&layers[i].group),
 		      "group");
 		for (unsigned j = 0; j < 2; j++)
-			check(swapio_swap_out(layers[i].group, layers[i % IN_MEMORY].mem, &error),
-			      "swap");
+			check(swapio_swap_out(layers[i].group, layers[i].mem, &error), "swap");
 	}
 }
 
@@ -298,10 +302,9 @@ static void close_layers(void)
 {
 	for (unsigned i = 0; i < LAYERS; i++) {
 		check(swapio_group_close(layers[i].group), "close of the group");
-		if (i < IN_MEMORY)
-			munmap(layers[i].memory, layers[i].memory_bytes);
 	}
 	check(swapio_store_close(layers[0].store, SWAPIO_FOREVER), "close of the store");
+	check(swapio_store_destroy(layers[0].path, NULL, &error), "removal of the store");
 }
 
 /* A step that swaps and computes, over the longer of both alone; computing takes as long as swaps.
@@ -419,6 +422,7 @@ int main(int argc, char **argv)
 	}
 	directory = argv[1];
 	check(swapio_open(NULL, &error, &handle), "open");
+	map_memory();
 	printf("%-48s %-4s %7s %7s %7s %7s   %s\n", "B against A", "op", "A", "B", "B/A", "A/A",
 	       "wanted");
 	printf("%-48s %-4s %7s %7s %7s %7s\n", "", "", "GiB/s", "GiB/s", "speed", "speed");
