@@ -86,6 +86,7 @@ static struct swap_job *alloc_job(unsigned count)
 
 	if (!job)
 		return NULL;
+	job->volume.fd = -1;
 	job->lent = calloc(count, sizeof(*job->lent));
 	if (job->lent)
 		return job;
@@ -120,7 +121,6 @@ int swapioi_job_create(const struct swapio_swap *swap, struct swapio_error *erro
 	job->count = count;
 	job->mem = swap->mem;
 	job->wanted_generation = swap->generation;
-	job->volume.fd = -1;
 	job->result.size_bytes = sizeof(job->result);
 	job->result.tag = swap->tag;
 	job->result.tensor = UINT_MAX;
