@@ -22,6 +22,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 #define PAIRS_MAX 99u
+#define DEPTH 128 /* so that also pieces of 256 KiB are 32 MiB in flight */
 #define TENSORS_MAX 1024u
 #define MEMORY_BYTES (1024 * MIB)
 
@@ -414,6 +415,8 @@ static void compare_all(void)
 
 int main(int argc, char **argv)
 {
+	struct swapio_options options;
+
 	if (argc > 2)
 		pairs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (argc < 2 || !pairs || pairs > PAIRS_MAX) {
@@ -421,7 +424,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	directory = argv[1];
-	check(swapio_open(NULL, &error, &handle), "open");
+	swapio_options_init(&options);
+	options.queue_depth = DEPTH;
+	check(swapio_open(&options, &error, &handle), "open");
 	map_memory();
 	printf("%-48s %-4s %7s %7s %7s %7s   %s\n", "B against A", "op", "A", "B", "B/A", "A/A",
 	       "wanted");

@@ -179,7 +179,10 @@ static int copy_tensor(struct manifest *manifest, unsigned index, const struct s
 	return swapioi_manifest_alloc_sums(manifest, index);
 }
 
-/* One after the other, each from a unit of its own. */
+/*
+ * One after the other, each from a unit of its own; large ones so that they begin at a stride of
+ * their volume, where the head's unit comes before everything.
+ */
 static int lay_out(struct manifest *manifest, struct swapio_error *error)
 {
 	uint64_t end = 0;
@@ -187,8 +190,10 @@ static int lay_out(struct manifest *manifest, struct swapio_error *error)
 	for (unsigned i = 0; i < manifest->count; i++) {
 		struct manifest_tensor *tensor = &manifest->tensors[i];
 
-		tensor->offset_bytes = end;
 		tensor->padded_bytes = round_up(manifest_tensor_bytes(tensor), STORE_UNIT);
+		if (tensor->padded_bytes >= STORE_STRIDE)
+			end = round_up(end + STORE_UNIT, STORE_STRIDE) - STORE_UNIT;
+		tensor->offset_bytes = end;
 		end += tensor->padded_bytes;
 		if (end > PLACE_BYTES_MAX)
 			return swapioi_error(error, -EINVAL,

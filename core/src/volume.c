@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "align.h"
 #include "checksum.h"
 #include "error.h"
 #include "store.h"
@@ -101,6 +102,15 @@ static uint64_t next_number(struct swapio_store *store, uint64_t group_sum)
 	return number;
 }
 
+/* With the head's unit and two slots before them, both places begin a unit behind a stride. */
+static void keep_stride(struct volume *volume)
+{
+	if (volume->place_bytes < STORE_STRIDE)
+		return;
+	volume->slot_bytes = round_up(volume->slot_bytes, STORE_STRIDE / 2);
+	volume->place_bytes = round_up(volume->place_bytes, STORE_STRIDE);
+}
+
 static int create(struct swapio_store *store, const struct manifest *next, struct volume *volume,
 		  struct swapio_error *error)
 {
@@ -112,6 +122,7 @@ static int create(struct swapio_store *store, const struct manifest *next, struc
 				  .slot_bytes = swapioi_manifest_encoded_bytes(next),
 				  .place_bytes = swapioi_manifest_place_bytes(next),
 				  .settled = true};
+	keep_stride(volume);
 	ret = alloc_buf(volume, STORE_UNIT + 2 * volume->slot_bytes, next->group, error);
 	if (ret < 0)
 		return ret;

@@ -242,6 +242,7 @@ static void chunks_of_any_size_are_summed(void **state)
 	struct swapio_store_options options = small_options();
 	struct swapio_store *store;
 	char path[STORE_PATH_BYTES + 64], name[8];
+	uint64_t last;
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -251,10 +252,11 @@ static void chunks_of_any_size_are_summed(void **state)
 		swap_out(store, name, 1 << 20, 1);
 		assert_int_equal(verify(store, name), 0);
 		volume_path(name, 1, path);
-		flip_byte(path, file_size(path) - 1, 1); /* place 1: not what is stored */
+		last = file_size(path) - STORE_UNIT - 1; /* of place 1: not what is stored */
+		flip_byte(path, last, 1);
 		assert_int_equal(verify(store, name), 0);
 		swap_out(store, name, 1 << 20, 2);
-		flip_byte(path, file_size(path) - 1, 1);
+		flip_byte(path, last, 1);
 		assert_int_equal(verify(store, name), -EBADMSG);
 		assert_int_equal(damages_count, 1);
 		assert_damage(0, "exp_avg_sq", ((4 << 20) - 1) / sizes[i] * sizes[i],
