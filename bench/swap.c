@@ -220,10 +220,10 @@ static void compare_loads(const char *what, struct load *a, struct load *b, cons
 	close_load(b);
 }
 
-#define LAYERS 9u
+#define LAYERS 8u /* a multiple of IN_MEMORY */
 #define STEPS 4u
 #define LAYER_BYTES (32 * MIB)
-#define IN_MEMORY 3u /* read ahead, computed on, written behind */
+#define IN_MEMORY 4u /* read ahead, computed on, two written behind */
 
 static struct load layers[LAYERS];
 static swapio_swap_id pending[IN_MEMORY];

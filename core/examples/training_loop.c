@@ -15,7 +15,7 @@
 #define LAYERS 12u
 #define NUMEL ((uint64_t)4 << 20)
 #define PASSES 8u    /* over a layer: how long computing on it takes */
-#define IN_MEMORY 3u /* read ahead, computed on, written behind */
+#define IN_MEMORY 4u /* read ahead, computed on, two written behind */
 
 static struct swapio *handle;
 static struct swapio_store *store;
