@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "durable.h"
+#include "emulated.h"
 #include "files.h"
 #include "sim_io.h"
 #include "simclock.h"
@@ -169,6 +170,7 @@ static void place_leave(struct stage_ctx *ctx, struct sim_place *place)
 		link = &(*link)->next;
 	*link = place->next;
 	ctx->blocked--;
+	emulated_is_ours_again(place, sizeof(*place));
 }
 
 /* When the @need-th completion from now is due, or the last if there are fewer. */

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "case.h"
+#include "emulated.h"
 #include "rawcall.h"
 #include "simlock.h"
 
@@ -263,7 +264,7 @@ static int interrupted(struct simclock_waiter *waiter)
 	return still_blocked ? -EINTR : 0;
 }
 
-int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
+static int block(struct simclock_waiter *waiter, uint64_t deadline_ns)
 {
 	struct simlock_guard guard = simlock_take(&lock);
 
@@ -281,6 +282,14 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
 			look(waiter);
 	}
 	return waiter->wake == TIMED_OUT ? -ETIMEDOUT : 0;
+}
+
+int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
+{
+	int result = block(waiter, deadline_ns);
+
+	emulated_is_ours_again(waiter, sizeof(*waiter));
+	return result;
 }
 
 void simclock_wake(struct simclock_waiter *waiter)
