@@ -10,6 +10,7 @@
 #include "number.h"
 #include "plan_internal.h"
 #include "run.h"
+#include "run_signal.h"
 
 #define REPORTS_MAX 16
 #define JOBS_MAX 256
@@ -256,6 +257,7 @@ static int command_run(const struct cli_command *command, int argc, char **argv)
 	struct run run = {0};
 	int option, status = CLI_EXIT_PASSED;
 
+	run_signal_watch();
 	cli_parser_init(&parser, command, argc, argv);
 	cli_plan_init(&run.plan);
 	while ((option = cli_next(&parser)) >= 0 || option == CLI_WORD)

@@ -126,14 +126,18 @@ static int wait_for_end(struct child *child, const sigset_t *signals,
 	return status;
 }
 
-/* Signals that end us, and the one of a child that ended, are looked at between two slices. */
+/* Signals that end us, and the one of a child that ended, are looked at between two slices. What
+ * was ignored from the start stays ignored: blocked, it would be taken for an interrupt. */
 static void block_signals(sigset_t *ret_signals, sigset_t *ret_before)
 {
 	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	struct sigaction action;
 
 	sigemptyset(ret_signals);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(ret_signals, numbers[i]);
+		if (numbers[i] == SIGCHLD ||
+		    (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN))
+			sigaddset(ret_signals, numbers[i]);
 	sigprocmask(SIG_BLOCK, ret_signals, ret_before);
 }
 

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "forkserver.h"
 
-#define HELLO_TIMEOUT_MS 60000 /* valgrind takes its time */
+#define HELLO_TIMEOUT_SECONDS 60 /* valgrind takes its time */
 #define WORKER_FD 3
 
 struct command {
@@ -90,10 +91,13 @@ static _Noreturn void become_worker(int socket, const struct command *command, c
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDWR);
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setsid(); /* Ctrl-C is the harness's to handle */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	dup2(nothing, STDIN_FILENO);
@@ -107,15 +111,20 @@ static _Noreturn void become_worker(int socket, const struct command *command, c
 	_exit(127);
 }
 
-static int await_hello(struct forkserver *server, struct diag *diag)
+/* An interrupt of the run ends this wait, too: with -EINTR. */
+static int await_hello(struct forkserver *server, const struct run_signal *signals,
+		       struct diag *diag)
 {
+	struct timespec timeout = {.tv_sec = HELLO_TIMEOUT_SECONDS};
 	struct pollfd polled = {.fd = server->socket, .events = POLLIN};
 	struct wire_report report;
 	int ready;
 
 	do
-		ready = poll(&polled, 1, HELLO_TIMEOUT_MS);
-	while (ready < 0 && errno == EINTR);
+		ready = ppoll(&polled, 1, &timeout, run_signal_mask(signals));
+	while (ready < 0 && errno == EINTR && !run_signal_came());
+	if (ready < 0 && errno == EINTR)
+		return -EINTR;
 	if (ready > 0 && forkserver_receive(server, &report) == 1 && report.kind == WIRE_HELLO) {
 		if (report.status == 0)
 			return 0;
@@ -124,8 +133,9 @@ static int await_hello(struct forkserver *server, struct diag *diag)
 			 "another architecture?");
 		return report.status;
 	}
-	diag_set(diag, NULL, 0, 0, "the worker does not start");
-	return -EPIPE;
+	diag_set(diag, NULL, 0, 0, "the worker does not start%s",
+		 ready ? "" : ": it said nothing for a minute");
+	return ready ? -EPIPE : -ETIMEDOUT;
 }
 
 int forkserver_start(struct forkserver *server, const struct forkserver_options *options,
@@ -152,7 +162,7 @@ int forkserver_start(struct forkserver *server, const struct forkserver_options 
 		diag_set(diag, NULL, 0, 0, "fork: %s", strerror(EAGAIN));
 		return -EAGAIN;
 	}
-	error = await_hello(server, diag);
+	error = await_hello(server, options->signals, diag);
 	if (error < 0) {
 		kill(server->pid, SIGKILL);
 		forkserver_stop(server);

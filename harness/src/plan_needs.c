@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -89,6 +90,7 @@ static int need_ptrace(const struct asked *asked)
 	if (child < 0)
 		return lacks(asked, "ptrace: fork: %s", strerror(errno));
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
 	}

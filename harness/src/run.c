@@ -83,8 +83,8 @@ int run_plan(const struct plan *plan, const struct run_options *options, run_res
 	if (error == 0) {
 		run_signal_begin(&run->signals);
 		loop(run);
-		tear_down(run);
 		run_signal_end(&run->signals);
+		tear_down(run);
 		error = run->error;
 	} else {
 		tear_down(run);

@@ -87,7 +87,7 @@ static void take_report(struct run *run, const struct wire_report *wire)
 		finish_broken(run, job, strerror(-wire->status));
 }
 
-static void server_readable(struct run *run, struct forkserver *server)
+void run_ask_server(struct run *run, struct forkserver *server)
 {
 	struct wire_report wire;
 	int got;
@@ -142,7 +142,7 @@ static void look_after(struct run *run, struct waiting *waiting)
 		if (!waiting->polled[i].revents)
 			continue;
 		if (waiting->servers[i])
-			server_readable(run, waiting->servers[i]);
+			run_ask_server(run, waiting->servers[i]);
 		else if (job->state == JOB_READING && job->reader.pipe == waiting->polled[i].fd)
 			job_reader_readable(job);
 		else if (job->state == JOB_RUNNING && job->pause_ours == waiting->polled[i].fd)

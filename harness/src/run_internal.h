@@ -57,6 +57,8 @@ void run_report(struct run *run, const struct case_result *result);
 
 /* run_events.c */
 void run_wait_for_something(struct run *run);
+/* Take what it has to say, also that it is dead. */
+void run_ask_server(struct run *run, struct forkserver *server);
 
 /* run_under.c: what valgrind found in the process of a case, and its log beside what is kept. */
 void run_under_ask(const struct run *run, struct job *job);

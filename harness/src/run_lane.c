@@ -13,6 +13,7 @@
 #define HOST_JOBS_PER_CORE 8u		 /* io_destroy sleeps 35 ms: many at once cost nothing */
 #define HEAVY_BYTES ((uint64_t)32 << 20) /* such a case counts as several */
 #define EMULATED_PATIENCE 30u
+#define START_TRIES 3u /* whoever killed a fork server may kill the next one, too */
 
 void run_report(struct run *run, const struct case_result *result)
 {
@@ -67,15 +68,18 @@ static int start_server(struct run *run, struct forkserver *server)
 		.paths = &run->paths,
 		.under = run->options->under,
 		.log_dir = run->root.disk,
+		.signals = &run->signals,
 	};
-	int error = forkserver_start(server, &options, run->diag);
+	int error = -EPIPE;
 
-	if (error < 0)
+	for (unsigned tries = 0; error == -EPIPE && tries < START_TRIES; tries++)
+		error = forkserver_start(server, &options, run->diag);
+	if (error < 0 && error != -EINTR)
 		run->error = error;
 	return error;
 }
 
-/* The one for this faulty core, started if need be. NULL: run->error says why. */
+/* The one for this faulty core, started if need be. NULL: run->error says why, or a signal came. */
 static struct forkserver *server_for(struct run *run, const char *core)
 {
 	struct forkserver *server = NULL;
@@ -104,10 +108,25 @@ static bool core_exists(const struct run *run, const char *core)
 	return !core[0] || access(path, R_OK) == 0;
 }
 
+/* -EPIPE: the server turned out to be dead; -EINTR: there is none, server_for() says why. */
+static int send_to_server(struct run *run, struct job *job, const struct test_case *test_case)
+{
+	struct forkserver *server = server_for(run, test_case->scenario->core);
+	int error;
+
+	if (!server)
+		return -EINTR;
+	error = job_start(job, test_case, server, ++run->next_id,
+			  run_is_emulated(run) ? EMULATED_PATIENCE : 1);
+	if (error != -EPIPE && error != -ECONNRESET)
+		return error;
+	run_ask_server(run, server);
+	return -EPIPE;
+}
+
 static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
 {
 	struct job *job = idle_job(run, lane);
-	struct forkserver *server;
 	int error;
 
 	if (!job)
@@ -117,11 +136,11 @@ static void start_case(struct run *run, struct lane *lane, const struct test_cas
 				       "its faulty core is not built");
 		return;
 	}
-	server = server_for(run, test_case->scenario->core);
-	if (!server)
+	error = send_to_server(run, job, test_case);
+	if (error == -EPIPE) /* it died since, and nobody has looked yet */
+		error = send_to_server(run, job, test_case);
+	if (error == -EINTR)
 		return;
-	error = job_start(job, test_case, server, ++run->next_id,
-			  run_is_emulated(run) ? EMULATED_PATIENCE : 1);
 	if (error < 0) {
 		report_without_running(run, test_case, VERDICT_BROKEN, strerror(-error));
 		return;

@@ -138,6 +138,12 @@ kill -TERM "$ours"
 wait "$ours"
 [ $? -eq 130 ] || fail "interrupted exec did not end with 130: $(cat out)"
 
+# What is ignored from the start stays ignored.
+perl -e '$SIG{HUP} = "IGNORE"; exec @ARGV' "$swaptorture" exec -- \
+	sh -c 'kill -HUP $PPID; echo told >told' >out 2>&1 ||
+	fail "an ignored SIGHUP interrupts exec: $(cat out)"
+[ -s told ] || fail 'nobody sent SIGHUP'
+
 # A process that nobody reaped yet is dead enough.
 lives() {
 	[ -e "/proc/$1" ] && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null

@@ -164,8 +164,6 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: swaptorture-worker SOCKET (started by swaptorture)\n");
 		return 2;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setsid(); /* Ctrl-C is the harness's to handle */
 	signals = watch_children();
 	if (signals < 0)
 		return EXIT_FAILURE;
