@@ -9,6 +9,8 @@ HARNESS_A := $(O)/lib/libharness.a
 HARNESS_BIN := $(O)/bin/swaptorture
 WORKER_BIN := $(O)/bin/swaptorture-worker
 HARNESS_LIBS := -lyaml -ljansson -lpthread -ldl
+# One file for valgrind of what preload and core say for themselves.
+SUPPRESSIONS := $(O)/lib/swaptorture.supp
 META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
 	$(wildcard scenarios/meta/cores/*.c))
 
@@ -20,7 +22,7 @@ endif
 ifneq ($(WORKER_SRC),)
 ALL += $(WORKER_BIN)
 endif
-ALL += $(META_CORES)
+ALL += $(META_CORES) $(SUPPRESSIONS)
 
 # Everything but main(), so that unit tests link what they name and nothing else.
 $(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC))
@@ -42,5 +44,9 @@ $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -o $@ $< -lpthread -ldl
 
-harness: $(HARNESS_BIN) $(WORKER_BIN) $(META_CORES) ## only the programs
+$(SUPPRESSIONS): faults/libswapfault.supp core/libswapio.supp
+	@mkdir -p $(@D)
+	$(Q)cat $^ >$@
+
+harness: $(HARNESS_BIN) $(WORKER_BIN) $(META_CORES) $(SUPPRESSIONS) ## only the programs
 .PHONY: harness

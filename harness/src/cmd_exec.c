@@ -51,7 +51,7 @@ struct request {
 	struct exec_options options;
 	struct schedule schedule;
 	char *text; /* of the schedule, as given */
-	char work_dir[PATH_MAX], preload[PATH_MAX], program[PATH_MAX];
+	char work_dir[PATH_MAX], preload[PATH_MAX], program[PATH_MAX], suppressions[PATH_MAX];
 	char loader[PATH_MAX];
 };
 
@@ -171,6 +171,25 @@ static int take_option(struct request *request, struct cli_parser *parser, int o
 	}
 }
 
+/* The program is started by its loader, which valgrind follows, and told apart from the preload. */
+static int prepare_under(struct request *request, struct diag *diag)
+{
+	struct exec_options *options = &request->options;
+	int result = exec_find_loader(request->program, request->loader, sizeof(request->loader));
+
+	if (result < 0)
+		return diag_set(diag, request->program, 0, 0,
+				"--under %s: must be a dynamically linked 64-bit program",
+				options->under);
+	options->loader = request->loader;
+	result = places_library("swaptorture.supp", request->suppressions,
+				sizeof(request->suppressions));
+	if (result < 0)
+		return diag_set(diag, request->suppressions, 0, 0, "%s", strerror(-result));
+	options->suppressions = request->suppressions;
+	return 0;
+}
+
 static int prepare(struct request *request, struct diag *diag)
 {
 	struct exec_options *options = &request->options;
@@ -189,15 +208,7 @@ static int prepare(struct request *request, struct diag *diag)
 	if (result < 0)
 		return diag_set(diag, options->argv[0], 0, 0, "%s", strerror(-result));
 	options->program = request->program;
-	if (!options->under)
-		return 0;
-	result = exec_find_loader(request->program, request->loader, sizeof(request->loader));
-	if (result < 0)
-		return diag_set(diag, request->program, 0, 0,
-				"--under %s: must be a dynamically linked 64-bit program",
-				options->under);
-	options->loader = request->loader;
-	return 0;
+	return options->under ? prepare_under(request, diag) : 0;
 }
 
 static void note_waits(const struct eventlog_header *header, struct case_result *result)

@@ -25,7 +25,8 @@ struct exec_options {
 	const char *program;  /* where argv[0] was found */
 	const char *loader;   /* with @under: the program's dynamic loader */
 	const char *preload;  /* absolute path of libswapfault.so */
-	char *const *argv;    /* the program and its arguments */
+	const char *suppressions; /* with @under: what is not the program's fault */
+	char *const *argv;	  /* the program and its arguments */
 };
 
 /* How it ended. */

@@ -6,6 +6,7 @@
  * valgrind's own start must not be taken for the program.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,12 +85,14 @@ static void fill(struct variables *variables, const struct exec_options *options
 static void become_under(const struct exec_options *options, int error_fd)
 {
 	static char *words[WORDS_MAX];
-	char tool[64];
+	char tool[64], suppressions[PATH_MAX + 16];
 	unsigned count = 0;
 
 	snprintf(tool, sizeof(tool), "--tool=%s", options->under);
+	snprintf(suppressions, sizeof(suppressions), "--suppressions=%s", options->suppressions);
 	words[count++] = strdup("valgrind");
 	words[count++] = tool;
+	words[count++] = suppressions;
 	words[count++] = strdup("--quiet");
 	words[count++] = strdup("--error-exitcode=99");
 	words[count++] = strdup(options->loader);

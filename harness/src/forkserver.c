@@ -21,6 +21,7 @@
 
 struct command {
 	char preload[2 * PATH_MAX + 128], socket[16], log_file[PATH_MAX + 16], tool[32];
+	char suppressions[PATH_MAX + 16];
 	const char *arguments[16];
 };
 
@@ -40,9 +41,12 @@ static int command_make(struct command *command, const struct forkserver *server
 		snprintf(command->tool, sizeof(command->tool), "--tool=%s", options->under);
 		snprintf(command->log_file, sizeof(command->log_file), "--log-file=%s/valgrind.%%p",
 			 options->log_dir);
+		snprintf(command->suppressions, sizeof(command->suppressions), "--suppressions=%s",
+			 paths->suppressions);
 		command->arguments[count++] = "valgrind";
 		command->arguments[count++] = command->tool;
 		command->arguments[count++] = command->log_file;
+		command->arguments[count++] = command->suppressions;
 		command->arguments[count++] = "--error-limit=no";
 		command->arguments[count++] = "--num-callers=20";
 		command->arguments[count++] = "--fair-sched=yes";
@@ -78,6 +82,8 @@ static void set_environment(const struct command *command, const char *log_dir)
 	set_sanitizer("ASAN_OPTIONS",
 		      "verify_asan_link_order=0:detect_leaks=1:leak_check_at_exit=0", log_dir);
 	set_sanitizer("UBSAN_OPTIONS", "print_stacktrace=1", log_dir);
+	/* A race is a finding, and not a way to end. */
+	set_sanitizer("TSAN_OPTIONS", "exitcode=0", log_dir);
 	setenv("GLIBC_TUNABLES",
 	       "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
 	       "glibc.malloc.tcache_count=0",

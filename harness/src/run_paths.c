@@ -48,6 +48,10 @@ int run_paths_find(struct run_paths *ret_paths, struct diag *diag)
 	error = places_library("libswapfault.so", ret_paths->preload, sizeof(ret_paths->preload));
 	if (error < 0)
 		return missing(diag, "libswapfault.so", error);
+	error = places_library("swaptorture.supp", ret_paths->suppressions,
+			       sizeof(ret_paths->suppressions));
+	if (error < 0)
+		return missing(diag, "swaptorture.supp", error);
 	snprintf(ret_paths->meta, sizeof(ret_paths->meta), "%.*s/meta",
 		 (int)(strrchr(ret_paths->preload, '/') - ret_paths->preload), ret_paths->preload);
 	return 0;

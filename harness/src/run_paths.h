@@ -14,7 +14,8 @@
 struct run_paths {
 	char worker[PATH_MAX];
 	char preload[PATH_MAX];
-	char meta[PATH_MAX]; /* directory of the faulty cores */
+	char meta[PATH_MAX];	     /* directory of the faulty cores */
+	char suppressions[PATH_MAX]; /* what valgrind must not hold against preload and core */
 };
 
 /* From where this program lies. 0; -ENOENT with @diag naming what is missing. */

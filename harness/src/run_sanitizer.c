@@ -25,12 +25,21 @@ static const char *place_of(const char *line)
 	return in ? in + 4 : NULL;
 }
 
+/* Any report but ThreadSanitizer's is the end of the process. */
+static enum failure_class class_of(const char *summary)
+{
+	if (strstr(summary, "leaked in"))
+		return CLASS_LEAK;
+	return strncmp(summary, "ThreadSanitizer: ", 17) == 0 ? CLASS_CONTRACT : CLASS_CRASH;
+}
+
 static void add_report(struct case_result *result, const char *summary, const char *place)
 {
-	bool leaked = strstr(summary, "leaked in") != NULL;
+	enum failure_class class = class_of(summary);
+	bool leaked = class == CLASS_LEAK;
 
 	/* A leak's summary counts; any other names the place itself. */
-	result_add(result, "sanitizer", leaked ? CLASS_LEAK : CLASS_CRASH, "%s%s%s", summary,
+	result_add(result, "sanitizer", class, "%s%s%s", summary,
 		   leaked && place[0] ? " First by " : "", leaked ? place : "");
 }
 

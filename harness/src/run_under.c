@@ -42,23 +42,30 @@ static const char *place_of(const char *line)
 	return colon ? colon + 2 : NULL;
 }
 
+/* "Thread #1: Exiting thread still holds 1 lock"; "Thread #1 was created" only introduces it. */
+static bool is_about_thread(const char *text)
+{
+	size_t word = strlen("Thread #");
+
+	return strncmp(text, "Thread #", word) == 0 &&
+	       text[word + strspn(text + word, "0123456789")] == ':';
+}
+
 static bool is_error(const char *text)
 {
 	static const char *const errors[] = {
 		"Invalid ",	 "Conditional jump", "Use of uninit",
 		"Syscall param", "Source and",	     "Possible data race",
-		"Thread #",	 "Mismatched free",  "Process terminating",
-		"Argument ",
+		"Argument ",	 "Mismatched free",  "Process terminating",
 	};
 
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (strncmp(text, errors[i], strlen(errors[i])) == 0)
 			return true;
-	return strstr(text, " definitely lost in ") != NULL;
+	return is_about_thread(text) || strstr(text, " definitely lost in ") != NULL;
 }
 
-/* An error is a line that says what, and a line that says where. Thread #N alone only introduces.
- */
+/* An error is a line that says what, and a line that says where. */
 static void read_errors(FILE *log, const char *tool, struct case_result *result)
 {
 	char line[1024], error[200] = "";

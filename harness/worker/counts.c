@@ -90,7 +90,6 @@ static int64_t count_contexts(void)
 	return count;
 }
 
-/* A sanitizer's allocator holds shadow and quarantine: it looks for leaks itself, see leaks.h. */
 static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -103,7 +102,7 @@ static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 	values[COUNT_LOCKED] = number_of(status, "VmLck:") * 1024;
 	values[COUNT_HEAP] = COUNT_ABSENT;
 	values[COUNT_MAPPED] = COUNT_ABSENT;
-	if (LEAKS_SANITIZED)
+	if (!LEAKS_COUNT_MEMORY)
 		return;
 	values[COUNT_HEAP] = (int64_t)heap.uordblks + (int64_t)heap.hblkhd;
 	values[COUNT_MAPPED] = number_of(status, "VmData:") * 1024 - held;
@@ -124,7 +123,7 @@ void counts_tell(const char *when)
 
 	read_whole("/proc/self/status", status, sizeof(status));
 	values[COUNT_FDS] = count_fds();
-	values[COUNT_THREADS] = number_of(status, "Threads:");
+	values[COUNT_THREADS] = LEAKS_COUNT_THREADS ? number_of(status, "Threads:") : COUNT_ABSENT;
 	values[COUNT_CONTEXTS] =
 		worker.wire.backend == SWAPFAULT_BACKEND_KERNEL ? count_contexts() : 0;
 	count_memory(status, values);
