@@ -32,11 +32,19 @@ enum eventlog_type {
 	EVENTLOG_DELIVER,  /* the program was given its event: result is the reported one */
 	EVENTLOG_INJECT,   /* a fault took effect where the program can see it: fault, number */
 	EVENTLOG_MISSED,   /* a fault fired but could not take effect; text says why */
-	EVENTLOG_CHECK, /* the preload caught the program: text says at what (write buffer changed
-			 * in flight, reads overlap, memory unmapped in flight, context leaked) */
-	EVENTLOG_FILE,	/* text is a path; fd is the descriptor it was opened as */
-	EVENTLOG_NOTE,	/* text for the reader of a report */
-	EVENTLOG_HANG,	/* sim: every thread is blocked and nothing can wake one */
+	EVENTLOG_CHECK,	   /* the preload caught the program: result is an enum eventlog_check, text
+			    * says it in words */
+	EVENTLOG_FILE,	   /* text is a path; fd is the descriptor it was opened as */
+	EVENTLOG_NOTE,	   /* text for the reader of a report */
+	EVENTLOG_HANG,	   /* sim: every thread is blocked and nothing can wake one */
+};
+
+/* What a program was caught at. */
+enum eventlog_check {
+	EVENTLOG_CHECK_MEMORY,	   /* memory in flight was changed, shared or given back */
+	EVENTLOG_CHECK_LEFT,	   /* a context was left behind at exit */
+	EVENTLOG_CHECK_WAIT,	   /* it waits, for ever if need be, for more than can come */
+	EVENTLOG_CHECK_TIMED_WAIT, /* the same with a time-out: it loses that time at most */
 };
 
 /* Exit status of a process that a `crash` fault ended. */

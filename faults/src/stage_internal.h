@@ -25,6 +25,7 @@
 #define STAGE_BATCH 64 /* requests or events moved by one system call */
 #define STAGE_FOREVER UINT64_MAX
 #define STAGE_OPCODE_POLL 5	  /* IOCB_CMD_POLL, Linux 4.18 */
+#define STAGE_MANY UINT32_MAX	  /* submitters */
 #define STAGE_UNARMED 0x80000000u /* numbers of requests accepted while nothing was counted */
 
 /* The ring that programs see, in the kernel's layout (fs/aio.c). */
@@ -111,6 +112,7 @@ struct stage_ctx {
 	unsigned polls;	       /* in the back end, completing when somebody else acts */
 	uint32_t accepted, accepted_unarmed;
 	uint32_t waits_begun; /* number of the last wait that was counted */
+	uint32_t submitter;   /* the one thread that has submitted, 0: none, or STAGE_MANY */
 	unsigned shuffles;
 	unsigned blocked; /* threads blocked in the back end for events of this context */
 	unsigned blocked_need;
@@ -244,6 +246,7 @@ int stage_jobctl_end(void); /* the answer: 0, or -errno; -ETIME when there was n
 /* stage_check.c: what a correct program does not do. */
 void stage_check_submit(struct stage_ctx *ctx, struct stage_req *req);
 void stage_check_complete(struct stage_ctx *ctx, struct stage_req *req);
+void stage_check_wait(const struct stage_wait *wait);
 void stage_check_exit(struct stage_ctx *ctx);
 
 /* stage_trace.c: the records of requests. */

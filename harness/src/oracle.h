@@ -32,6 +32,9 @@ oracle_fn oracle_contract; /* what the library says of a request is consistent w
 oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
 oracle_fn oracle_deadline; /* it ended in time, and by itself */
 
+/* What the preload caught the program at: one record of type EVENTLOG_CHECK, as a finding. */
+void oracle_check(const struct eventlog_record *record, struct case_result *result);
+
 /* All of them. */
 void oracle_ask_all(const struct observation *seen, struct case_result *result);
 

@@ -67,4 +67,8 @@ struct case_result {
 void result_add(struct case_result *result, const char *oracle, enum failure_class failure_class,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* The finding of the class that explains most, the first one of it; those of the oracle @ignored
+ * (NULL: of none) do not count. NULL: there is none. */
+const struct finding *result_worst(const struct case_result *result, const char *ignored);
+
 #endif /* RESULT_H */

@@ -11,10 +11,6 @@
 
 #include "verdict.h"
 
-/* The class that explains most comes first. */
-static const enum failure_class severity[] = {CLASS_CRASH, CLASS_HANG, CLASS_CORRUPTION,
-					      CLASS_CONTRACT, CLASS_LEAK};
-
 static void count_record(const struct eventlog_record *record, struct case_result *result)
 {
 	struct fault_outcome *fault;
@@ -89,26 +85,17 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 	return true;
 }
 
-static bool counts(const struct test_case *test_case, const struct finding *finding)
-{
-	return test_case->expect.data_exact || strcmp(finding->oracle, "data") != 0;
-}
-
 static bool has_failed(const struct test_case *test_case, struct case_result *result)
 {
-	for (unsigned s = 0; s < sizeof(severity) / sizeof(*severity); s++) {
-		for (unsigned i = 0; i < result->findings_count; i++) {
-			const struct finding *finding = &result->findings[i];
+	const char *ignored = test_case->expect.data_exact ? NULL : "data";
+	const struct finding *worst = result_worst(result, ignored);
 
-			if (finding->failure_class != severity[s] || !counts(test_case, finding))
-				continue;
-			result->verdict = VERDICT_FAIL;
-			result->failure_class = finding->failure_class;
-			snprintf(result->reason, sizeof(result->reason), "%s", finding->text);
-			return true;
-		}
-	}
-	return false;
+	if (!worst)
+		return false;
+	result->verdict = VERDICT_FAIL;
+	result->failure_class = worst->failure_class;
+	snprintf(result->reason, sizeof(result->reason), "%s", worst->text);
+	return true;
 }
 
 /* The first fault that did nothing the program could see. */

@@ -106,6 +106,16 @@ for target in host sim; do
 	grep -q 'handled=1 eintr=0 short=1' out || fail "signal, two ready, $target: $(head -1 out)"
 done
 
+# Waiting for more than is in flight is wrong where nothing ends the wait; a hang is worse, and is told
+# with what led to it.
+for target in host sim; do
+	expect 1 'fail (contract): context 1: wait for 3, more than the 2 in flight' --target $target \
+		--fault 'io_getevents#1 => few:2' -- "$BUILD/test/prog_overask" reads forever
+	expect 0 'pass' --target $target -- "$BUILD/test/prog_overask" reads timed
+done
+expect 1 'fail (hang): the program hangs' --target sim -- "$BUILD/test/prog_overask" reads forever
+grep -q 'ledger: context 1: wait for 3, more than the 2 in flight' out || fail 'no word of why it hangs'
+
 # fio must notice a flipped bit, and must not complain without one.
 job='--name=w --filename=fio.dat --rw=write --size=1m --bs=16k --iodepth=8 --ioengine=libaio
 	--direct=1 --verify=crc32c --verify_state_save=0 --thread'

@@ -110,15 +110,39 @@ static void a_block_never_taken_is_found_unless_it_was_given_up(void **state)
 	assert_found(it, "ledger", CLASS_CONTRACT);
 }
 
-static void what_the_preload_caught_is_told(void **state)
+static void what_the_preload_caught_is_told_with_its_class(void **state)
 {
+	static const struct {
+		enum eventlog_check check;
+		enum point_id point;
+		enum failure_class failure_class;
+	} caught[] = {
+		{EVENTLOG_CHECK_MEMORY, POINT_io_event, CLASS_CORRUPTION},
+		{EVENTLOG_CHECK_LEFT, POINT_io_setup, CLASS_LEAK},
+		{EVENTLOG_CHECK_WAIT, POINT_io_getevents, CLASS_CONTRACT},
+		{EVENTLOG_CHECK_TIMED_WAIT, POINT_io_getevents, CLASS_CONTRACT},
+	};
 	struct observed *it = *state;
-	struct eventlog_record record = {.type = EVENTLOG_CHECK,
-					 .text = "write buffer changed in flight"};
 
-	eventlog_append(it->seen.log, &record);
+	for (unsigned i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
+		struct eventlog_record record = {.type = EVENTLOG_CHECK,
+						 .point = (uint8_t)caught[i].point,
+						 .ctx = 7,
+						 .result = caught[i].check,
+						 .text = "what it did"};
+
+		eventlog_append(it->seen.log, &record);
+	}
 	oracle_ledger(&it->seen, &it->result);
-	assert_found(it, "ledger", CLASS_CORRUPTION);
+	assert_int_equal(it->result.findings_count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct finding *finding = &it->result.findings[i];
+
+		assert_int_equal(finding->failure_class, caught[i].failure_class);
+		assert_non_null(strstr(finding->text, "context 7"));
+		assert_non_null(strstr(finding->text, ": what it did"));
+		assert_int_equal(!strncmp(finding->text, "block", 5), i == 0);
+	}
 }
 
 static void success_with_too_few_bytes_is_found(void **state)
@@ -259,7 +283,7 @@ int main(void)
 		TEST(an_event_doubled_by_a_fault_is_not_the_programs),
 		TEST(a_completion_of_nothing_is_found),
 		TEST(a_block_never_taken_is_found_unless_it_was_given_up),
-		TEST(what_the_preload_caught_is_told),
+		TEST(what_the_preload_caught_is_told_with_its_class),
 		TEST(success_with_too_few_bytes_is_found),
 		TEST(a_failure_that_is_consistent_is_accepted),
 		TEST(a_failing_range_outside_of_the_request_is_found),
