@@ -14,11 +14,12 @@
 #include "diag.h"
 
 #define WORK_DIR_BYTES 512
+#define WORK_DIR_PREFIX "swaptorture-"
 
 struct work_root {
 	char disk[WORK_DIR_BYTES];   /* ours, below what the user named */
 	char memory[WORK_DIR_BYTES]; /* ours, in /dev/shm; "" where there is none: the disk, then */
-	int memory_lock;	     /* held as long as we live, -1 none */
+	int disk_mark, memory_mark;  /* say that we live, -1 none */
 	bool kept;		     /* something in disk must stay */
 };
 
