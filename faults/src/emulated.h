@@ -18,10 +18,15 @@
 #endif
 #endif
 
-/* Whoever touched @memory before, from here on it is the calling thread's alone. */
 #ifdef VALGRIND_HG_CLEAN_MEMORY
+/* What the calling thread did before the one is seen by whoever comes to the other after it. */
+#define emulated_hand_over(object) ANNOTATE_HAPPENS_BEFORE(object)
+#define emulated_take_over(object) ANNOTATE_HAPPENS_AFTER(object)
+/* Whoever touched @memory before, from here on it is the calling thread's alone. */
 #define emulated_is_ours_again(memory, bytes) VALGRIND_HG_CLEAN_MEMORY(memory, bytes)
 #else
+#define emulated_hand_over(object) ((void)(object))
+#define emulated_take_over(object) ((void)(object))
 #define emulated_is_ours_again(memory, bytes) ((void)(memory), (void)(bytes))
 #endif
 

@@ -32,6 +32,21 @@ says() {
 	fi
 }
 
+# hands_over STATUS TARGET [race]: a stranger that goes through each means that orders threads
+hands_over() {
+	expected=$1 target=$2
+	shift 2
+	status=0
+	"$BUILD/bin/swaptorture" exec --target "$target" --under helgrind -- \
+		"$BUILD/test/prog_handover" "$@" >"$TMPDIR/out" 2>&1 || status=$?
+	if [ "$status" -ne "$expected" ] ||
+		{ [ "$status" -ne 0 ] && ! grep -q 'Possible data race' "$TMPDIR/out"; }; then
+		echo "prog_handover $* on $target: status $status, expected $expected:"
+		cat "$TMPDIR/out"
+		exit 1
+	fi
+}
+
 ran=0
 ends 0 "$BUILD" sim "$racing"
 if command -v valgrind >/dev/null; then
@@ -43,6 +58,10 @@ if command -v valgrind >/dev/null; then
 		exit 1
 	fi
 	ends 0 "$BUILD" sim "$real" --under helgrind
+	for target in sim host; do
+		hands_over 0 "$target"
+		hands_over 1 "$target" race
+	done
 	ran=1
 fi
 if [ -x "$BUILD/tsan/bin/swaptorture" ]; then
