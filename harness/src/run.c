@@ -43,6 +43,9 @@ static int set_up(struct run *run)
 	if (error < 0)
 		return error;
 	run_size_lanes(run);
+	error = run_limit_descriptors(run);
+	if (error < 0)
+		return error;
 	for (unsigned t = 0; t < TARGET_COUNT; t++) {
 		run->lanes[t].jobs = calloc(run->lanes[t].room, sizeof(struct job));
 		if (!run->lanes[t].jobs)

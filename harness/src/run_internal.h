@@ -55,6 +55,9 @@ bool run_start_more(struct run *run);
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case);
 void run_report(struct run *run, const struct case_result *result);
 
+/* run_limits.c: 0; -EINVAL: not even one case of each target can run, the diag says why. */
+int run_limit_descriptors(struct run *run);
+
 /* run_events.c */
 void run_wait_for_something(struct run *run);
 /* Take what it has to say, also that it is dead. */

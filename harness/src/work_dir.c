@@ -157,19 +157,24 @@ void work_dir_remove(const char *path)
 	rmdir(path);
 }
 
+static bool is_zero(const char *bytes, size_t count)
+{
+	return !bytes[0] && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
 /* Holes stay holes: what a sim case wrote may be sparse and look large. */
 static int copy_file(int from, int to)
 {
-	char chunk[65536];
+	char chunk[8192];
 	off_t done = 0;
 	ssize_t got;
 
 	while (done < COPY_BYTES_MAX && (got = read(from, chunk, sizeof(chunk))) > 0) {
-		if (write(to, chunk, (size_t)got) != got)
+		if (!is_zero(chunk, (size_t)got) && pwrite(to, chunk, (size_t)got, done) != got)
 			return -EIO;
 		done += got;
 	}
-	return 0;
+	return ftruncate(to, done) < 0 ? -errno : 0;
 }
 
 static int copy_entry(const char *from, const char *to, const char *name)

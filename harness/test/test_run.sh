@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # test_run.sh - what a run does when things around it are not as they should be: work directories that
-# cannot be used; and that nothing stays behind.
+# cannot be used, limits that are low; and that nothing stays behind.
 set -u
 
 . "$SRC/harness/test/lib.sh"
@@ -34,5 +34,35 @@ mkdir -p "$TMPDIR/work"
 timeout 60 "$swaptorture" run "$TMPDIR/quick.yaml" --target host --work-dir "$TMPDIR/work" \
 	>"$TMPDIR/out" 2>&1 || fail "a plain run: $(cat "$TMPDIR/out")"
 [ -z "$(ls -A "$TMPDIR/work")" ] || fail "a plain run left $(ls "$TMPDIR/work")"
+
+# below LIMIT VALUE EXPECTATION...
+below() {
+	what="$1 $2"
+	(
+		failures=0
+		# shellcheck disable=SC3045 # dash and bash have both limits
+		ulimit "$1" "$2"
+		shift 2
+		expect "$@"
+		exit "$failures"
+	) || fail "below ulimit $what"
+}
+
+# Few descriptors: fewer cases at once, or the limit is named. A small stack is enough.
+below -n 16 2 'RLIMIT_NOFILE (ulimit -n) is 16: this run needs at least [0-9][0-9]' \
+	run --work-dir work quick.yaml
+below -n 20 0 '^6 passed' run --work-dir work quick.yaml
+sed 's/targets: .*/targets: sim/; s/{deadline/{result: error, deadline/' quick.yaml >failing.yaml
+below -s 64 0 '^2 scenarios, 12 cases' list quick.yaml failing.yaml
+below -s 64 1 'kept: ' run --work-dir work quick.yaml failing.yaml
+
+# What is kept is as it was: holes, which sim's files have plenty of, take no room on the disk.
+sed 's/steps: .*/steps: [prepare, {truncate: {bytes: 64M}}, swap-in]/' failing.yaml >sparse.yaml
+rm -rf work/*
+expect 1 'kept: ' run --work-dir work sparse.yaml
+for file in work/*/0000-*/exp_avg.swp; do
+	[ "$(stat -c %s "$file")" -eq 67108864 ] || fail "$file has $(stat -c %s "$file") bytes"
+	[ "$(stat -c %b "$file")" -lt 1024 ] || fail "$file has $(stat -c %b "$file") blocks"
+done
 
 end_test 'work directories are refused and emptied as they must'
