@@ -28,6 +28,7 @@ typedef void oracle_fn(const struct observation *seen, struct case_result *resul
 
 oracle_fn oracle_data;	   /* whatever is said to have moved is there, byte by byte */
 oracle_fn oracle_ledger;   /* every block submitted completes exactly once, and is explained */
+oracle_fn oracle_blame;	   /* who is said to have failed is who got a failing completion */
 oracle_fn oracle_contract; /* what the library says of a request is consistent with itself */
 oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
 oracle_fn oracle_deadline; /* it ended in time, and by itself */

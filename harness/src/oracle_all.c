@@ -5,7 +5,7 @@
 #include "oracle.h"
 
 static oracle_fn *const oracles[] = {
-	oracle_deadline, oracle_data, oracle_ledger, oracle_contract, oracle_leaks,
+	oracle_deadline, oracle_data, oracle_ledger, oracle_blame, oracle_contract, oracle_leaks,
 };
 
 void oracle_ask_all(const struct observation *seen, struct case_result *result)

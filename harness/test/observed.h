@@ -129,6 +129,27 @@ static inline void observed_append(struct observed *it, enum eventlog_type type,
 	eventlog_append(it->seen.log, &record);
 }
 
+/* A block at the start of a file, from submission to its event. */
+static inline void observed_block(struct observed *it, uint32_t number, int fd, enum fault_op op,
+				  int64_t result)
+{
+	struct eventlog_record record = {.type = EVENTLOG_SUBMIT,
+					 .op = (uint8_t)op,
+					 .point = POINT_io_event,
+					 .pid = 1,
+					 .ctx = 1,
+					 .number = number,
+					 .fd = fd,
+					 .length = OBSERVED_BYTES};
+
+	eventlog_append(it->seen.log, &record);
+	record.result = result;
+	record.type = EVENTLOG_COMPLETE;
+	eventlog_append(it->seen.log, &record);
+	record.type = EVENTLOG_DELIVER;
+	eventlog_append(it->seen.log, &record);
+}
+
 /* A fault of the schedule, from 1, that took effect or missed. */
 static inline void observed_fault(struct observed *it, enum eventlog_type type, uint32_t fault,
 				  const char *why)

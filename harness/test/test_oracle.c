@@ -202,6 +202,159 @@ static void a_refusal_without_a_sentence_is_found(void **state)
 	assert_found(it, "contract", CLASS_CONTRACT);
 }
 
+/* Descriptor 5 is tensor0's file from here on, 6 is tensor1's. */
+static void open_files(struct observed *it)
+{
+	for (int i = 0; i < 2; i++) {
+		struct eventlog_record record = {.type = EVENTLOG_FILE, .pid = 1, .fd = 5 + i};
+
+		snprintf(record.text, sizeof(record.text), "tensor%d.swp", i);
+		eventlog_append(it->seen.log, &record);
+	}
+}
+
+static void who_was_struck_may_be_blamed(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	observed_block(it, 2, 6, FAULT_OP_READ, 512);
+	spoil(&it->outcome.requests[2], EIO, "device");
+	spoil(&it->outcome.requests[3], ENODATA, "eof");
+	oracle_ask_all(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void a_neighbour_that_is_blamed_is_found_and_so_is_who_was_struck(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	observed_block(it, 2, 6, FAULT_OP_READ, OBSERVED_BYTES);
+	spoil(&it->outcome.requests[3], EIO, "device");
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 2);
+	assert_non_null(strstr(it->result.findings[0].text, "read of tensor tensor1 fails"));
+	assert_non_null(strstr(it->result.findings[1].text, "read of tensor tensor0 succeeds"));
+}
+
+static void another_errno_than_the_events_is_found(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	spoil(&it->outcome.requests[2], ENOSPC, "device");
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void other_bytes_than_the_events_are_found(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	it->test_case.workload.tensors[0].file_offset_bytes = OBSERVED_BYTES;
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	spoil(&it->outcome.requests[2], EIO, "device");
+	it->outcome.requests[2].fail_offset = OBSERVED_BYTES;
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void a_request_that_moved_at_a_second_try_may_succeed(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+	it->result.findings_count = 0;
+	observed_block(it, 2, 5, FAULT_OP_READ, OBSERVED_BYTES);
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void each_failure_needs_an_event_of_its_own(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	it->outcome.requests[3].tensor = 0;
+	spoil(&it->outcome.requests[2], EIO, "device");
+	spoil(&it->outcome.requests[3], EIO, "device");
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+	it->result.findings_count = 0;
+	observed_block(it, 2, 5, FAULT_OP_READ, -EIO);
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+/* The write may have got either event, the read only the first. */
+static void who_could_have_got_either_event_leaves_one_to_who_could_not(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	it->outcome.requests[0].tensor = 0;
+	spoil(&it->outcome.requests[0], EIO, "device");
+	spoil(&it->outcome.requests[2], EIO, "device");
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	observed_block(it, 2, 5, FAULT_OP_WRITE, -EIO);
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
+static void a_read_is_not_blamed_on_a_write(void **state)
+{
+	struct observed *it = *state;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_WRITE, -EIO);
+	it->outcome.requests[0].error = EIO; /* who it was, without a cause */
+	it->outcome.requests[0].synchronous = true;
+	spoil(&it->outcome.requests[2], EIO, "device");
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void a_descriptor_is_the_file_that_it_was_opened_as_last(void **state)
+{
+	struct eventlog_record closed = {
+		.type = EVENTLOG_CALL, .point = POINT_close, .pid = 1, .fd = 6};
+	struct observed *it = *state;
+
+	open_files(it);
+	eventlog_append(it->seen.log, &closed);
+	observed_block(it, 1, 6, FAULT_OP_READ, -EIO); /* nobody knows whose it is */
+	spoil(&it->outcome.requests[2], EIO, "device");
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+	open_files(it);
+	observed_block(it, 2, 6, FAULT_OP_READ, OBSERVED_BYTES);
+	spoil(&it->outcome.requests[3], ENODATA, "eof"); /* it is tensor1's, and whole */
+	oracle_blame(&it->seen, &it->result);
+	assert_found(it, "ledger", CLASS_CONTRACT);
+}
+
+static void who_was_never_waited_for_accuses_nobody(void **state)
+{
+	struct observed *it = *state;
+	struct workload *workload = &it->test_case.workload;
+
+	open_files(it);
+	observed_block(it, 1, 5, FAULT_OP_READ, -EIO);
+	step_defaults(&workload->steps[workload->steps_count++], STEP_START);
+	step_defaults(&workload->steps[workload->steps_count++], STEP_CLOSE);
+	oracle_blame(&it->seen, &it->result);
+	assert_int_equal(it->result.findings_count, 0);
+}
+
 static void each_count_that_grew_is_a_leak(void **state)
 {
 	struct observed *it = *state;
@@ -289,6 +442,16 @@ int main(void)
 		TEST(a_failing_range_outside_of_the_request_is_found),
 		TEST(a_cause_with_another_errno_is_found),
 		TEST(a_refusal_without_a_sentence_is_found),
+		TEST(who_was_struck_may_be_blamed),
+		TEST(a_neighbour_that_is_blamed_is_found_and_so_is_who_was_struck),
+		TEST(another_errno_than_the_events_is_found),
+		TEST(other_bytes_than_the_events_are_found),
+		TEST(a_request_that_moved_at_a_second_try_may_succeed),
+		TEST(each_failure_needs_an_event_of_its_own),
+		TEST(who_could_have_got_either_event_leaves_one_to_who_could_not),
+		TEST(a_read_is_not_blamed_on_a_write),
+		TEST(a_descriptor_is_the_file_that_it_was_opened_as_last),
+		TEST(who_was_never_waited_for_accuses_nobody),
 		TEST(each_count_that_grew_is_a_leak),
 		TEST(one_descriptor_more_is_a_leak_and_one_less_is_not),
 		TEST(a_signal_is_a_crash),

@@ -43,6 +43,7 @@ static void fail_read(struct observed *it, unsigned tensor, int error)
 	request->fail_length = OBSERVED_BYTES;
 	snprintf(request->cause, sizeof(request->cause), "device");
 	snprintf(request->text, sizeof(request->text), "tensor%u.swp: it failed", tensor);
+	observed_block(it, 1 + tensor, -1, FAULT_OP_READ, -error);
 }
 
 static void all_well_without_faults_passes(void **state)
