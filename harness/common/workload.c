@@ -149,3 +149,41 @@ uint64_t tensor_bytes(const struct tensor *tensor)
 {
 	return tensor->numel * dtype_bytes(tensor->dtype);
 }
+
+bool step_has(const struct step *step, unsigned tensor)
+{
+	return !step->tensors || step->tensors & UINT64_C(1) << tensor;
+}
+
+uint64_t step_transfer_bytes(const struct workload *workload, const struct step *step,
+			     unsigned tensor)
+{
+	const struct tensor *asked = &workload->tensors[tensor];
+	uint64_t numel = step->numel == UINT64_MAX ? asked->numel : step->numel;
+	enum dtype dtype = step->dtype < 0 ? asked->dtype : (enum dtype)step->dtype;
+
+	return numel * dtype_bytes(dtype);
+}
+
+uint64_t workload_tensor_bytes(const struct workload *workload, unsigned tensor)
+{
+	uint64_t longest = tensor_bytes(&workload->tensors[tensor]);
+
+	for (unsigned i = 0; i < workload->steps_count; i++) {
+		uint64_t bytes = step_transfer_bytes(workload, &workload->steps[i], tensor);
+
+		if (step_has(&workload->steps[i], tensor) && bytes > longest)
+			longest = bytes;
+	}
+	return longest;
+}
+
+uint64_t workload_bytes(const struct workload *workload)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < workload->tensors_count; i++)
+		if (__builtin_add_overflow(sum, workload_tensor_bytes(workload, i), &sum))
+			return UINT64_MAX;
+	return sum;
+}

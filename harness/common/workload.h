@@ -130,6 +130,14 @@ void workload_defaults(struct workload *workload);
 
 /* Bytes that a tensor holds; numel and dtype are checked, so that this cannot overflow. */
 uint64_t tensor_bytes(const struct tensor *tensor);
+bool step_has(const struct step *step, unsigned tensor); /* is it one of the step's tensors? */
+/* What the step moves of tensor number @tensor. */
+uint64_t step_transfer_bytes(const struct workload *workload, const struct step *step,
+			     unsigned tensor);
+/* The longest transfer of tensor number @tensor, or its size: the memory it needs. */
+uint64_t workload_tensor_bytes(const struct workload *workload, unsigned tensor);
+/* Of all tensors; UINT64_MAX: or more. */
+uint64_t workload_bytes(const struct workload *workload);
 
 /* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
 char *workload_encode(const struct workload *workload);

@@ -10,6 +10,7 @@
 
 #include "places.h"
 #include "plan_builder.h"
+#include "plan_room.h"
 #include "plan_select.h"
 
 #define CASES_MAX 100000u
@@ -19,6 +20,7 @@ struct builder {
 	struct plan *plan;
 	struct diag *diag;
 	struct scenario *cell; /* scratch: the scenario with a cell applied */
+	struct plan_room machine;
 	unsigned room;
 };
 
@@ -45,11 +47,16 @@ static int load_all(struct builder *builder, const struct plan_files *files)
 	return 0;
 }
 
+static const char *work_root_of(const struct plan_options *options)
+{
+	return options->work_root ? options->work_root : places_temporary();
+}
+
 /* Why no case of the scenario can run on the target: "" when it can. */
 static void find_skip_reason(const struct plan_options *options, const struct scenario *scenario,
 			     enum target target, char *reason, size_t reason_bytes)
 {
-	const char *work_root = options->work_root ? options->work_root : places_temporary();
+	const char *work_root = work_root_of(options);
 
 	reason[0] = '\0';
 	if (target == TARGET_NVME) {
@@ -97,6 +104,9 @@ static int add_case(struct builder *builder, const struct scenario *scenario,
 		return 0;
 	}
 	memcpy(test_case->skip_reason, skip_reason, sizeof(test_case->skip_reason));
+	if (!skip_reason[0])
+		plan_room_check(&builder->machine, &test_case->workload, target,
+				test_case->skip_reason, sizeof(test_case->skip_reason));
 	test_case->index = builder->plan->count++;
 	return 0;
 }
@@ -171,6 +181,7 @@ int plan_make(const struct plan_options *options, struct plan **ret_plan, struct
 	if (!plan)
 		return no_memory(&builder);
 	plan->seed = options->seed;
+	plan_room_measure(&builder.machine, work_root_of(options));
 	result = build(&builder);
 	if (result < 0)
 		plan_free(plan);

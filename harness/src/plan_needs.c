@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "number.h"
 #include "plan_internal.h"
 
@@ -118,12 +118,11 @@ static int need_root(const struct asked *asked)
 
 static int need_disk(const struct asked *asked)
 {
-	struct statvfs status;
 	uint64_t available;
+	int error = machine_disk(asked->work_root, &available);
 
-	if (statvfs(asked->work_root, &status) < 0)
-		return lacks(asked, "disk space of %s: %s", asked->work_root, strerror(errno));
-	available = (uint64_t)status.f_bavail * status.f_frsize;
+	if (error < 0)
+		return lacks(asked, "disk space of %s: %s", asked->work_root, strerror(-error));
 	if (available >= asked->bytes)
 		return 0;
 	return lacks(asked, "disk space in %s: %llu MiB free, %llu MiB needed", asked->work_root,
@@ -133,19 +132,15 @@ static int need_disk(const struct asked *asked)
 
 static int need_memory(const struct asked *asked)
 {
-	FILE *stream = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
+	uint64_t available;
+	int error = machine_memory(&available);
 
-	if (!stream)
-		return lacks(asked, "memory: /proc/meminfo: %s", strerror(errno));
-	while (fgets(line, sizeof(line), stream))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(stream);
-	if (kib << 10 >= asked->bytes)
+	if (error < 0)
+		return lacks(asked, "memory: /proc/meminfo: %s", strerror(-error));
+	if (available >= asked->bytes)
 		return 0;
-	return lacks(asked, "memory: %llu MiB available, %llu MiB needed", kib >> 10,
+	return lacks(asked, "memory: %llu MiB available, %llu MiB needed",
+		     (unsigned long long)(available >> 20),
 		     (unsigned long long)(asked->bytes >> 20));
 }
 

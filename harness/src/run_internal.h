@@ -14,6 +14,7 @@
 
 #define RUN_JOBS_MAX 256u
 #define RUN_SERVERS_MAX 32u
+#define RUN_HEAVY_BYTES ((uint64_t)32 << 20) /* a case with more counts as several */
 
 /* The cases of one target, in the order of the plan. */
 struct lane {
@@ -55,8 +56,12 @@ bool run_start_more(struct run *run);
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case);
 void run_report(struct run *run, const struct case_result *result);
 
-/* run_limits.c: 0; -EINVAL: not even one case of each target can run, the diag says why. */
+/* run_limits.c: fewer cases at once where something would run out. */
+/* 0; -EINVAL: not even one case of each target can run, the diag says why. */
 int run_limit_descriptors(struct run *run);
+void run_limit_room(struct run *run, uint64_t memory_bytes, uint64_t disk_bytes);
+/* How much the files of sim can take at once. */
+uint64_t run_files_in_memory(const struct run *run);
 
 /* run_events.c */
 void run_wait_for_something(struct run *run);

@@ -10,8 +10,7 @@
 
 #include "run_internal.h"
 
-#define HOST_JOBS_PER_CORE 8u		 /* io_destroy sleeps 35 ms: many at once cost nothing */
-#define HEAVY_BYTES ((uint64_t)32 << 20) /* such a case counts as several */
+#define HOST_JOBS_PER_CORE 8u /* io_destroy sleeps 35 ms: many at once cost nothing */
 #define EMULATED_PATIENCE 30u
 #define START_TRIES 3u /* whoever killed a fork server may kill the next one, too */
 
@@ -38,11 +37,8 @@ static void report_without_running(struct run *run, const struct test_case *test
 /* How many places a case takes: memory is what runs out first. */
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case)
 {
-	uint64_t bytes = 0, weight;
+	uint64_t weight = 1 + workload_bytes(&test_case->workload) / RUN_HEAVY_BYTES;
 
-	for (unsigned i = 0; i < test_case->workload.tensors_count; i++)
-		bytes += tensor_bytes(&test_case->workload.tensors[i]);
-	weight = 1 + bytes / HEAVY_BYTES;
 	return weight > lane->room ? lane->room : (unsigned)weight;
 }
 

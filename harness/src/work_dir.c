@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "places.h"
 #include "work_dir.h"
 #include "work_owner.h"
 #include "work_remove.h"
 
-#define MEMORY_DIRECTORY "/dev/shm"
 #define PROBE_NAME ".swaptorture-probe"
 #define PROBE_BYTES ((size_t)65536)
 #define PROBE_ALIGNMENT 4096
@@ -82,10 +82,13 @@ static int make_below(const char *below, char path[WORK_DIR_BYTES], struct diag 
 }
 
 /* Best effort: where there is no memory for files the disk has to do. */
-static void open_memory(struct work_root *root)
+static void open_memory(struct work_root *root, uint64_t bytes)
 {
-	work_owner_remove_dead(MEMORY_DIRECTORY);
-	if (make_below(MEMORY_DIRECTORY, root->memory, NULL) < 0)
+	uint64_t available;
+
+	work_owner_remove_dead(MACHINE_MEMORY_DIRECTORY);
+	if (machine_disk(MACHINE_MEMORY_DIRECTORY, &available) < 0 || available < bytes ||
+	    make_below(MACHINE_MEMORY_DIRECTORY, root->memory, NULL) < 0)
 		root->memory[0] = '\0';
 	else
 		root->memory_mark = work_owner_mark(root->memory);
@@ -99,7 +102,8 @@ static int mark_disk(struct work_root *root, struct diag *diag)
 		       : 0;
 }
 
-int work_root_open(struct work_root *root, const char *below, bool direct, struct diag *diag)
+int work_root_open(struct work_root *root, const char *below, bool direct, uint64_t memory_bytes,
+		   struct diag *diag)
 {
 	int error;
 
@@ -117,7 +121,7 @@ int work_root_open(struct work_root *root, const char *below, bool direct, struc
 		rmdir(root->disk);
 		return error;
 	}
-	open_memory(root);
+	open_memory(root, memory_bytes);
 	return 0;
 }
 

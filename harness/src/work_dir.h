@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "diag.h"
 
@@ -23,9 +24,11 @@ struct work_root {
 	bool kept;		     /* something in disk must stay */
 };
 
-/* Make both. With @direct the directory has to be one for real direct I/O: it is tried out.
+/* Make both. With @direct the directory has to be one for real direct I/O: it is tried out. Without
+ * room for @memory_bytes in memory there is only the disk.
  * 0; -errno with @diag naming the directory; nothing is left behind then. */
-int work_root_open(struct work_root *root, const char *below, bool direct, struct diag *diag);
+int work_root_open(struct work_root *root, const char *below, bool direct, uint64_t memory_bytes,
+		   struct diag *diag);
 /* Remove what is not to be kept. */
 void work_root_close(struct work_root *root);
 

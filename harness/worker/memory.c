@@ -14,30 +14,10 @@ static uint64_t page_bytes(void)
 	return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-uint64_t memory_transfer_bytes(const struct step *step, unsigned tensor)
-{
-	const struct tensor *asked = &worker.workload.tensors[tensor];
-	uint64_t numel = step->numel == UINT64_MAX ? asked->numel : step->numel;
-	enum dtype dtype = step->dtype < 0 ? asked->dtype : (enum dtype)step->dtype;
-
-	return numel * dtype_bytes(dtype);
-}
-
-/* How much memory each tensor needs: what its longest transfer takes. */
 void memory_plan(void)
 {
-	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
-		struct worker_tensor *tensor = &worker.tensors[i];
-
-		tensor->capacity_bytes = tensor_bytes(&worker.workload.tensors[i]);
-		for (unsigned s = 0; s < worker.workload.steps_count; s++) {
-			uint64_t bytes = memory_transfer_bytes(&worker.workload.steps[s], i);
-
-			if (step_has(&worker.workload.steps[s], i) &&
-			    bytes > tensor->capacity_bytes)
-				tensor->capacity_bytes = bytes;
-		}
-	}
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
+		worker.tensors[i].capacity_bytes = workload_tensor_bytes(&worker.workload, i);
 }
 
 static int allocate_own(struct worker_tensor *tensor, size_t bytes)

@@ -18,11 +18,6 @@ static step_fn *const functions[STEP_COUNT] = {
 	[STEP_FORK] = step_fork,	 [STEP_IS_PINNED] = step_is_pinned,
 };
 
-bool step_has(const struct step *step, unsigned tensor)
-{
-	return !step->tensors || step->tensors & UINT64_C(1) << tensor;
-}
-
 int64_t step_timeout(const struct step *step)
 {
 	return step->timeout_ns < 0 ? SWAPIO_FOREVER : step->timeout_ns;

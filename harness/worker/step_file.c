@@ -43,7 +43,7 @@ static void prepare(const struct step *step, unsigned index)
 
 	if (fd >= 0)
 		error = write_pattern(fd, &pattern, asked->file_offset_bytes,
-				      memory_transfer_bytes(step, index));
+				      step_transfer_bytes(&worker.workload, step, index));
 	/* Direct reads must not find it in memory only. */
 	if (error >= 0 && worker.wire.backend == SWAPFAULT_BACKEND_KERNEL &&
 	    syscall(SYS_fdatasync, fd) < 0)

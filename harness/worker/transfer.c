@@ -68,7 +68,7 @@ void transfer_prepare(const struct step *step, unsigned index, bool write,
 		.asked = true,
 		.op = write ? SWAPIO_WRITE : SWAPIO_READ,
 		.generation = generation_for(step, tensor, write),
-		.length_bytes = memory_transfer_bytes(step, index),
+		.length_bytes = step_transfer_bytes(&worker.workload, step, index),
 		.size_before = write ? raw_size(tensor_of(index)->file) : 0,
 		.fd = -1,
 	};

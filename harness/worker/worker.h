@@ -75,7 +75,6 @@ void control_disarm(void);
 void memory_plan(void);
 int memory_get(unsigned tensor);      /* 0, -errno of swapio_buffer_alloc */
 void memory_forget_all(bool free_it); /* free, unless the handle took it along */
-uint64_t memory_transfer_bytes(const struct step *step, unsigned tensor);
 
 /* step.c and step_*.c */
 void step_run_all(void);
@@ -92,7 +91,6 @@ void step_truncate(const struct step *step);
 void step_corrupt(const struct step *step);
 void step_prepare(const struct step *step);
 void step_remove(const struct step *step);
-bool step_has(const struct step *step, unsigned tensor);
 int64_t step_timeout(const struct step *step);
 
 /* step_handle.c */
