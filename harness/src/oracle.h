@@ -17,11 +17,12 @@ struct observation {
 	const struct workload *workload;
 	const struct outcome *outcome;
 	struct eventlog *log;
-	int status;	     /* wait status of the case's process */
-	bool overdue;	     /* it was killed when its time was up */
-	int64_t deadline_ns; /* that it had */
-	const char *story;   /* what it was doing then, "" unknown */
-	bool emulated;	     /* under valgrind: memory is not what the kernel says it is */
+	int status;	      /* wait status of the case's process */
+	bool overdue;	      /* it was killed when its time was up */
+	int64_t deadline_ns;  /* that it had */
+	const char *story;    /* what it was doing then, "" unknown */
+	const char *work_dir; /* where its files lie */
+	bool emulated;	      /* under valgrind: memory is not what the kernel says it is */
 };
 
 typedef void oracle_fn(const struct observation *seen, struct case_result *result);

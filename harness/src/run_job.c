@@ -357,6 +357,7 @@ void job_judge(struct job *job, bool emulated)
 		.overdue = job->overdue,
 		.deadline_ns = job->test_case->expect.deadline_ns,
 		.story = job->story,
+		.work_dir = job->work_dir,
 		.emulated = emulated,
 	};
 

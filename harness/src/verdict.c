@@ -70,6 +70,7 @@ static bool is_cut_short(const struct test_case *test_case, const struct observa
 static bool is_broken(const struct observation *seen, struct case_result *result)
 {
 	const struct eventlog_header *header = seen->log ? eventlog_header(seen->log) : NULL;
+	char shortage[FINDING_TEXT_BYTES];
 	const char *why = NULL;
 
 	if (seen->outcome->broken[0])
@@ -78,6 +79,8 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 		why = "no handshake from the preload: nothing could be injected or seen";
 	else if (header->overflow)
 		why = "the event log overflowed: what happened is not known";
+	else if (verdict_ran_out_of_disk(seen, shortage, sizeof(shortage)))
+		why = shortage;
 	if (!why)
 		return false;
 	result->verdict = VERDICT_BROKEN;

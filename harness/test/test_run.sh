@@ -26,6 +26,14 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=8k tmpfs small 2>/dev/null; th
 	expect 77 'skipped: .*disk space in small: 0 MiB free, 1 MiB needed' \
 		run --work-dir small quick.yaml
 	[ -z "$(ls -A small)" ] || fail "something was left in a full directory"
+	# It fills while the run goes on: by the cases that fail, which are kept.
+	mount -o remount,size=400k small
+	sed 's/{deadline/{result: error, deadline/' quick.yaml >failing.yaml
+	expect 1 'BROKEN' run --work-dir small --jobs 1 failing.yaml
+	grep -q 'ENOSPC of .* in .*/small/swaptorture-.*: the disk is full, .*--work-dir' out ||
+		fail "a disk that fills up: $(cat out)"
+	grep -q '^0 passed, [1-5] failed, [1-5] broken' out || fail "a disk that fills up: $(tail -1 out)"
+	rm -rf small/*
 	mount -o remount,ro small
 	refused "$TMPDIR/small" 'Read-only file system'
 	umount small
