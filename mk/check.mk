@@ -21,7 +21,7 @@ build-ndebug:
 	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG core tests-core
 
 build-tsan:
-	$(call variant,$(TSAN_O),thread,core tests-core)
+	$(call variant,$(TSAN_O),thread,worker tests-core)
 
 check-unit: all tests ## unit tests and shell tests
 	$(call run_suites,unit shell)
@@ -32,11 +32,11 @@ check-scenarios: all ## the scenarios on every target this machine has
 check-asan check-ubsan: build-asan ## unit tests and scenarios under ASan and UBSan
 	$(call run_suites,asan)
 
-check-tsan: build-tsan ## the core's tests under TSan
+check-tsan: all build-tsan ## the core's tests and scenarios under TSan
 	$(call run_suites,tsan)
 
-check-valgrind: all tests ## unit tests and scenarios under memcheck, the core under helgrind
-	$(call run_suites,helgrind memcheck)
+check-valgrind: all tests ## unit tests and scenarios under memcheck and helgrind
+	$(call run_suites,helgrind-core helgrind memcheck)
 
 check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 	$(call run_suites,lint)
@@ -44,9 +44,9 @@ check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 fuzz-smoke: build-fuzz ## every parser for some seconds
 	$(call run_suites,fuzz)
 
-# All of it, the long jobs first.
+# All but the core's unit tests under helgrind, which ThreadSanitizer has seen; the long jobs first.
 check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
-	$(call run_suites,shell scenarios asan memcheck tsan ndebug unit fuzz lint)
+	$(call run_suites,shell scenarios asan memcheck tsan helgrind ndebug unit fuzz lint)
 
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'

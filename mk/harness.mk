@@ -48,5 +48,6 @@ $(SUPPRESSIONS): faults/libswapfault.supp core/libswapio.supp
 	@mkdir -p $(@D)
 	$(Q)cat $^ >$@
 
+worker: $(WORKER_BIN) $(META_CORES) ## only what runs the cases
 harness: $(HARNESS_BIN) $(WORKER_BIN) $(META_CORES) $(SUPPRESSIONS) ## only the programs
-.PHONY: harness
+.PHONY: harness worker

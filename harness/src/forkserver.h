@@ -23,7 +23,7 @@ struct forkserver {
 
 struct forkserver_options {
 	const struct run_paths *paths;
-	const char *under;		  /* NULL, "memcheck", "helgrind" */
+	const char *under;		  /* valgrind's tool: NULL, "memcheck", "helgrind" */
 	const char *log_dir;		  /* of tool or sanitizer: one file for each process */
 	const struct run_signal *signals; /* what may interrupt the start */
 };

@@ -22,7 +22,7 @@ struct observation {
 	int64_t deadline_ns;  /* that it had */
 	const char *story;    /* what it was doing then, "" unknown */
 	const char *work_dir; /* where its files lie */
-	bool emulated;	      /* under valgrind: memory is not what the kernel says it is */
+	bool emulated;	      /* under a tool: memory is not what the kernel says it is */
 };
 
 typedef void oracle_fn(const struct observation *seen, struct case_result *result);

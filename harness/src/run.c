@@ -61,7 +61,7 @@ static int make_lanes(struct run *run)
 static int set_up(struct run *run)
 {
 	unsigned targets = targets_used(run->plan);
-	int error = run_paths_find(&run->paths, run->diag);
+	int error = run_paths_find(&run->paths, run->options->under, run->diag);
 
 	if (error == 0)
 		error = make_lanes(run);

@@ -44,9 +44,18 @@ struct run {
 	int error; /* the run cannot go on */
 };
 
+/* Under a tool the processor is what everything waits for. */
 static inline bool run_is_emulated(const struct run *run)
 {
 	return run->options->under != NULL;
+}
+
+/* NULL: no tool, or one that is built into the worker. */
+static inline const char *run_valgrind_tool(const struct run *run)
+{
+	const char *tool = run->options->under;
+
+	return tool && !run_paths_sanitized(tool) ? tool : NULL;
 }
 
 /* run_lane.c */

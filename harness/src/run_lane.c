@@ -62,7 +62,7 @@ static int start_server(struct run *run, struct forkserver *server)
 {
 	struct forkserver_options options = {
 		.paths = &run->paths,
-		.under = run->options->under,
+		.under = run_valgrind_tool(run),
 		.log_dir = run->root.disk,
 		.signals = &run->signals,
 	};

@@ -16,7 +16,8 @@ static const char *const worker_places[] = {"swaptorture-worker",
 					    "../libexec/swaptorture/swaptorture-worker",
 					    "../lib/swaptorture/swaptorture-worker"};
 
-static int find_worker(char found[PATH_MAX])
+/* The first of them that exists beside this program, whole. */
+static int find_beside(const char *const *places, unsigned count, char found[PATH_MAX])
 {
 	char directory[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t bytes = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
@@ -25,12 +26,39 @@ static int find_worker(char found[PATH_MAX])
 		return -errno;
 	directory[bytes] = '\0';
 	*strrchr(directory, '/') = '\0';
-	for (unsigned i = 0; i < sizeof(worker_places) / sizeof(*worker_places); i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory, worker_places[i]);
+	for (unsigned i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
 		if (realpath(path, found))
 			return 0;
 	}
 	return -ENOENT;
+}
+
+static int find_one_beside(const char *tool, const char *name, char found[PATH_MAX])
+{
+	char place[64];
+	const char *const places[] = {place};
+
+	snprintf(place, sizeof(place), "../%s/%s", tool, name);
+	return find_beside(places, 1, found);
+}
+
+bool run_paths_sanitized(const char *tool)
+{
+	return strcmp(tool, "asan") == 0 || strcmp(tool, "tsan") == 0;
+}
+
+/* The preload is the same: it is never instrumented. */
+static int find_sanitized(struct run_paths *paths, const char *tool, struct diag *diag)
+{
+	int error = find_one_beside(tool, "bin/swaptorture-worker", paths->worker);
+
+	if (error == 0)
+		error = find_one_beside(tool, "lib/meta", paths->meta);
+	if (error < 0)
+		diag_set(diag, NULL, 0, 0, "--under %s: no such build here; make build-%s makes it",
+			 tool, tool);
+	return error;
 }
 
 static int missing(struct diag *diag, const char *name, int error)
@@ -39,9 +67,10 @@ static int missing(struct diag *diag, const char *name, int error)
 	return error;
 }
 
-int run_paths_find(struct run_paths *ret_paths, struct diag *diag)
+int run_paths_find(struct run_paths *ret_paths, const char *under, struct diag *diag)
 {
-	int error = find_worker(ret_paths->worker);
+	int error = find_beside(worker_places, sizeof(worker_places) / sizeof(*worker_places),
+				ret_paths->worker);
 
 	if (error < 0)
 		return missing(diag, "swaptorture-worker", error);
@@ -54,5 +83,5 @@ int run_paths_find(struct run_paths *ret_paths, struct diag *diag)
 		return missing(diag, "swaptorture.supp", error);
 	snprintf(ret_paths->meta, sizeof(ret_paths->meta), "%.*s/meta",
 		 (int)(strrchr(ret_paths->preload, '/') - ret_paths->preload), ret_paths->preload);
-	return 0;
+	return under && run_paths_sanitized(under) ? find_sanitized(ret_paths, under, diag) : 0;
 }

@@ -102,7 +102,7 @@ static unsigned errors_counted(FILE *log)
 
 void run_under_ask(const struct run *run, struct job *job)
 {
-	const char *tool = run->options->under;
+	const char *tool = run_valgrind_tool(run);
 	unsigned before = job->result.findings_count, count;
 	char name[LOG_NAME_BYTES];
 	FILE *log;
@@ -128,7 +128,7 @@ void run_under_keep(const struct run *run, const struct job *job)
 {
 	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
 
-	if (!run->options->under || job->pid <= 0)
+	if (!run_valgrind_tool(run) || job->pid <= 0)
 		return;
 	log_name(run, job, name);
 	snprintf(kept, sizeof(kept), "%s/valgrind.log", job->result.work_dir);
@@ -139,9 +139,7 @@ void run_under_keep(const struct run *run, const struct job *job)
 /* In sim signals come at the points where waits look for them: valgrind has no part in that. */
 const char *run_under_refuses(const struct run *run, const struct test_case *test_case)
 {
-	if (!run->options->under)
-		return "";
-	if (test_case->target != TARGET_SIM)
+	if (run_valgrind_tool(run) && test_case->target != TARGET_SIM)
 		return "valgrind has no io_pgetevents: only sim runs under it";
 	return "";
 }

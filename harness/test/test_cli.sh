@@ -69,7 +69,7 @@ expect 2 'takes no argument' run --keep=yes
 expect 2 "did you mean 'sim'" run --target sin
 expect 2 'must be a number, 0 to' run --seed -1
 expect 2 'must be a number, 1 to 256' run --jobs 0
-expect 2 'must be memcheck or helgrind' run --under strace
+expect 2 'must be memcheck, helgrind, asan or tsan' run --under strace
 expect 2 'this version has host only' run --accel xpu
 expect 2 "did you mean 'ndjson'" run --report njson:x scenarios/group
 expect 2 'must be FORMAT:FILE' run --report tap scenarios/group
@@ -86,6 +86,16 @@ expect 2 'no case is left' run --target nvme
 expect 2 "no point is named 'io_sumbit', did you mean 'io_submit'" points io_sumbit
 expect 2 'no words are expected' schema x
 expect 2 'work' run --work-dir /nowhere scenarios/group
+
+# A sanitizer is found in a build beside the program, and missed where there is none.
+mkdir -p alone/bin alone/lib
+cp "$BUILD/bin/swaptorture" "$BUILD/bin/swaptorture-worker" alone/bin
+cp "$BUILD/lib/libswapfault.so" "$BUILD/lib/swaptorture.supp" alone/lib
+swaptorture=alone/bin/swaptorture
+expect 2 '--under tsan: no such build here; make build-tsan makes it' \
+	run --under tsan scenarios/group/good.yaml
+swaptorture=$BUILD/bin/swaptorture
+rm -r alone
 
 # Lists come without running anything.
 expect 0 '^2 scenarios, 6 cases$' list

@@ -50,6 +50,8 @@ if [ -x "$BUILD/asan/bin/swaptorture" ]; then
 	finds "$BUILD/asan" '' leaks-memory leak \
 		'sanitizer: AddressSanitizer: .* leaked in .*leaks-memory.c'
 	passes "$BUILD/asan" ''
+	finds "$BUILD" '--under asan' writes-behind-its-note crash \
+		'sanitizer: AddressSanitizer: heap-buffer-overflow .*writes-behind-its-note.c'
 	ran=1
 fi
 rm -rf "$TMPDIR"/*.yaml "$TMPDIR/out" "$TMPDIR"/swaptorture-*

@@ -10,7 +10,8 @@ src=$(pwd)
 
 # Leaks are LeakSanitizer's: it does not mistake a child that ends in mid-test for one.
 MEMCHECK='valgrind -q --error-exitcode=99'
-HELGRIND='valgrind -q --tool=helgrind --error-exitcode=99'
+HELGRIND="valgrind -q --tool=helgrind --error-exitcode=99"
+HELGRIND="$HELGRIND --suppressions=$build/lib/swaptorture.supp"
 
 # using BUILD COMMAND: with what a test may count on in its environment
 using() {
@@ -53,6 +54,12 @@ scenarios() {
 groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs |
 	sed 's|^\./||' | sort)
 
+# What is about threads: of one worker beside the caller, and of several on one file.
+threaded='signal lifecycle/cancel-in-flight.yaml lifecycle/close-with-a-held-completion.yaml
+	lifecycle/error-then-reuse.yaml lifecycle/event-twice-or-unknown.yaml
+	lifecycle/fork-with-an-open-handle.yaml lifecycle/held-completion-comes-late.yaml'
+crowded='lifecycle/submit-while-another-waits.yaml align/neighbours-share-a-sector.yaml'
+
 for suite in "$@"; do
 	# shellcheck disable=SC2086 # lists of groups
 	case $suite in
@@ -68,20 +75,25 @@ for suite in "$@"; do
 		;;
 	tsan)
 		units tsan "$build/tsan" '' core
+		scenarios tsan "$build" sim '--under tsan --case workers=1' $groups
+		scenarios tsan "$build" sim '--under tsan --case workers=2' $crowded
+		scenarios tsan "$build" host '--under tsan --case workers=2' $crowded
 		;;
 	ndebug)
 		units ndebug "$build/ndebug" '' core
 		;;
 	memcheck)
 		units memcheck "$build" "$MEMCHECK" core faults harness
-		scenarios memcheck "$build" sim '--under memcheck --case workers=0' partial \
-			align/odd-length-is-whole.yaml align/sectors-of-4096-bytes.yaml
-		scenarios memcheck "$build" sim '--under memcheck --case workers=1' \
-			lifecycle/cancel-in-flight.yaml lifecycle/error-then-reuse.yaml \
-			lifecycle/event-twice-or-unknown.yaml signal/masked-signal-waits.yaml
+		scenarios memcheck "$build" sim '--under memcheck --case workers=0' $groups
+		scenarios memcheck/threads "$build" sim '--under memcheck --case workers=1' \
+			$threaded
+		;;
+	helgrind-core)
+		units helgrind "$build" "$HELGRIND" core
 		;;
 	helgrind)
-		units helgrind "$build" "$HELGRIND" core
+		scenarios helgrind "$build" sim '--under helgrind --case workers=1' $threaded
+		scenarios helgrind "$build" sim '--under helgrind --case workers=2' $crowded
 		;;
 	lint)
 		echo "lint/layers mk/check/layers.sh $build <$build/layers"
