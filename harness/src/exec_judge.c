@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "exec.h"
+#include "plural.h"
 #include "verdict.h"
 
 #define VALGRIND_STATUS 99
@@ -71,6 +72,17 @@ static bool power_was_cut(const struct exec_options *options, const struct exec_
 	return verdict_power_was_cut(options->schedule, result, end->status);
 }
 
+/* Faults that a program has to notice may be what its status tells of. */
+static const char *hint_at_status(const struct exec_options *options,
+				  const struct case_result *result)
+{
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected &&
+		    fault_effect(&options->schedule->faults[i]) != EFFECT_TRANSPARENT)
+			return "; if it must fail by these faults, say --expect failure";
+	return "";
+}
+
 static void find_end(const struct exec_options *options, const struct exec_end *end,
 		     struct eventlog *log, struct case_result *result)
 {
@@ -86,8 +98,8 @@ static void find_end(const struct exec_options *options, const struct exec_end *
 		result_add(result, options->under, CLASS_CONTRACT, "%s found errors",
 			   options->under);
 	else if (code && !options->expect_failure)
-		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d",
-			   code);
+		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d%s",
+			   code, hint_at_status(options, result));
 }
 
 static bool judge_broken(const struct exec_options *options, const struct exec_end *end,
@@ -104,7 +116,8 @@ static bool judge_broken(const struct exec_options *options, const struct exec_e
 		return false;
 	if (header->overflow) {
 		decide(result, VERDICT_BROKEN, CLASS_NONE,
-		       "the event log overflowed, %u records are lost", header->overflow);
+		       "the event log overflowed: %u record%s lost", header->overflow,
+		       plural(header->overflow));
 		return true;
 	}
 	if (exec_find_program(options->argv[0], path, sizeof(path)) == 0)
@@ -114,26 +127,23 @@ static bool judge_broken(const struct exec_options *options, const struct exec_e
 	return true;
 }
 
-static bool judge_idle(const struct exec_options *options, struct eventlog *log,
-		       struct case_result *result)
+/* Which ones, exec_tell() says. */
+static bool judge_idle(struct eventlog *log, struct case_result *result)
 {
+	unsigned idle = 0;
+
 	if (eventlog_header(log)->uring) {
 		decide(result, VERDICT_VACUOUS, CLASS_NONE,
 		       "the program uses io_uring, which is not intercepted");
 		return true;
 	}
-	for (unsigned i = 0; i < result->faults_count; i++) {
-		const struct fault_outcome *outcome = &result->faults[i];
-		char text[200] = "";
-
-		if (outcome->injected)
-			continue;
-		fault_print(&options->schedule->faults[i], text, sizeof(text));
-		decide(result, VERDICT_VACUOUS, CLASS_NONE, "%s: %s", text,
-		       outcome->fired ? outcome->why_missed : "did not fire");
-		return true;
-	}
-	return false;
+	for (unsigned i = 0; i < result->faults_count; i++)
+		idle += !result->faults[i].injected;
+	if (idle)
+		decide(result, VERDICT_VACUOUS, CLASS_NONE,
+		       "%u of %u fault%s took no effect: nothing was shown", idle,
+		       result->faults_count, plural(result->faults_count));
+	return idle > 0;
 }
 
 static bool judge_findings(struct case_result *result)
@@ -156,7 +166,7 @@ void exec_judge(const struct exec_options *options, const struct exec_end *end,
 		decide(result, VERDICT_PASS, CLASS_NONE,
 		       "the power was cut: what is on disk now is what that may leave; read it in "
 		       "a fresh process");
-	else if (judge_idle(options, log, result))
+	else if (judge_idle(log, result))
 		return;
 	else if (options->expect_failure && end->status == 0)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT,
@@ -172,7 +182,8 @@ static void tell_fault(const struct fault *fault, const struct fault_outcome *ou
 	fault_print(fault, text, sizeof(text));
 	fprintf(stream, "swaptorture: %s (%s): ", text, effect_name(fault_effect(fault)));
 	if (outcome->injected)
-		fprintf(stream, "took effect %" PRIu64 " times (INJECTED)\n", outcome->injected);
+		fprintf(stream, "took effect %" PRIu64 " time%s (INJECTED)\n", outcome->injected,
+			plural(outcome->injected));
 	else if (outcome->missed)
 		fprintf(stream, "could not take effect: %s\n", outcome->why_missed);
 	else
@@ -185,10 +196,12 @@ void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	for (unsigned i = 0; i < result->faults_count; i++)
 		tell_fault(&options->schedule->faults[i], &result->faults[i], stream);
 	for (unsigned i = 0; i < result->findings_count; i++)
-		fprintf(stream, "swaptorture: %s: %s\n", result->findings[i].oracle,
-			result->findings[i].text);
+		if (strcmp(result->findings[i].text, result->reason) != 0) /* the verdict tells it */
+			fprintf(stream, "swaptorture: %s: %s\n", result->findings[i].oracle,
+				result->findings[i].text);
 	if (result->findings_lost)
-		fprintf(stream, "swaptorture: and %u findings more\n", result->findings_lost);
+		fprintf(stream, "swaptorture: and %u finding%s more\n", result->findings_lost,
+			plural(result->findings_lost));
 	fprintf(stream, "swaptorture: %s", verdict_name(result->verdict));
 	if (result->verdict == VERDICT_FAIL)
 		fprintf(stream, " (%s)", failure_class_name(result->failure_class));

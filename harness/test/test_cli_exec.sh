@@ -55,7 +55,8 @@ expect 1 'ended with status 113' -- sh -c 'exit 113'
 
 # The program's own words and status.
 expect 0 '^swaptorture: pass' -- true
-expect 1 'fail (contract): the program ended with status 7' -- sh -c 'exit 7'
+expect 1 'fail (contract): the program ended with status 7, host' -- sh -c 'exit 7'
+[ "$(grep -c 'status 7' out)" -eq 1 ] || fail "one finding, told twice: $(cat out)"
 expect 1 'fail (crash): the program was killed by signal 11' -- sh -c 'kill -SEGV $$'
 expect 1 'fail (hang): the program did not end in time' --deadline 100ms -- sleep 60
 expect 0 'pass; the program ended with status 7' --expect failure -- sh -c 'exit 7'
@@ -76,12 +77,16 @@ fi
 compile uring '#include <unistd.h>
 	int main(void) { char p[256] = {0}; syscall(425, 4, p); return 0; }' '' || fail 'no compiler'
 expect 3 'vacuous: the program uses io_uring' -- ./uring
-expect 3 'vacuous: io_event#1 => dup: did not fire' --fault 'io_event#1 => dup' -- true
+expect 3 'vacuous: 1 of 1 fault took no effect' --fault 'io_event#1 => dup' -- true
+[ "$(grep -c 'io_event#1 => dup' out)" -eq 1 ] || fail "a fault that did not fire, told twice: $(cat out)"
 
 # Faults of files: here, below --path, and in what the program executes.
 echo data >data
-expect 1 'took effect 1 times (INJECTED)' --fault 'open#1 path=data => error:EMFILE' -- cat data
+expect 1 'took effect 1 time (INJECTED)' --fault 'open#1 path=data => error:EMFILE' -- cat data
 grep -q 'cat: data: Too many open files' out || fail 'cat did not see EMFILE'
+grep -q 'ended with status 1; if it must fail.*--expect failure' out || fail "no hint: $(cat out)"
+expect 3 'vacuous: 1 of 2 faults took no effect' --fault 'open#1 path=data => error:EMFILE' \
+	--fault 'io_event#1 => dup' --expect failure -- cat data
 mkdir -p below
 echo data >below/data
 expect 1 'took effect' --path below --fault 'open#1 => error:EACCES' -- cat below/data
@@ -95,13 +100,13 @@ head -c 65536 /dev/zero >reads
 for target in host sim; do
 	expect 0 'pass' --target $target -- "$BUILD/test/prog_signals" reads 2 4 io_getevents
 	grep -q 'eintr=0 short=0' out || fail "disarmed: $(head -1 out)"
-	expect 0 'took effect 1 times' --target $target --fault 'io_getevents#1 ready=0 => stop' -- \
+	expect 0 'took effect 1 time' --target $target --fault 'io_getevents#1 ready=0 => stop' -- \
 		"$BUILD/test/prog_signals" reads 2 4 io_getevents
 	grep -q 'eintr=1 short=0' out || fail "stop, nothing ready, $target: $(head -1 out)"
-	expect 0 'took effect 1 times' --target $target --fault 'io_getevents#1 ready=2 => attach' -- \
+	expect 0 'took effect 1 time' --target $target --fault 'io_getevents#1 ready=2 => attach' -- \
 		"$BUILD/test/prog_signals" reads 2 4 io_getevents
 	grep -q 'eintr=0 short=1' out || fail "attach, two ready, $target: $(head -1 out)"
-	expect 0 'took effect 1 times' --target $target -f 'io_getevents#1 ready=2 => signal:USR1' -- \
+	expect 0 'took effect 1 time' --target $target -f 'io_getevents#1 ready=2 => signal:USR1' -- \
 		"$BUILD/test/prog_signals" reads 2 4 io_pgetevents
 	grep -q 'handled=1 eintr=0 short=1' out || fail "signal, two ready, $target: $(head -1 out)"
 done
@@ -120,10 +125,13 @@ grep -q 'ledger: context 1: wait for 3, more than the 2 in flight' out || fail '
 job='--name=w --filename=fio.dat --rw=write --size=1m --bs=16k --iodepth=8 --ioengine=libaio
 	--direct=1 --verify=crc32c --verify_state_save=0 --thread'
 if command -v fio >/dev/null; then
+	# shellcheck disable=SC2086
+	expect 1 'ended with status .*--expect failure' --fault 'io_event#7 op=read => flip:777' -- \
+		fio $job
 	# shellcheck disable=SC2086 # the job is words
 	expect 0 'pass' -- fio $job
 	# shellcheck disable=SC2086
-	expect 0 'took effect 1 times' --expect failure --fault 'io_event#7 op=read => flip:777' -- \
+	expect 0 'took effect 1 time' --expect failure --fault 'io_event#7 op=read => flip:777' -- \
 		fio $job
 	grep -q 'verify failed' out || fail 'fio did not notice the flipped bit'
 fi
@@ -133,7 +141,7 @@ if command -v valgrind >/dev/null; then
 	compile overrun '#include <stdlib.h>
 		int main(void) { char *p = malloc(4); p[4] = 1; free(p); return 0; }' -g
 	expect 1 'memcheck found errors' --under memcheck -- ./overrun
-	expect 0 'took effect 1 times' --under memcheck --fault 'io_event#2 op=write => short:512' -- \
+	expect 0 'took effect 1 time' --under memcheck --fault 'io_event#2 op=write => short:512' -- \
 		"$BUILD/test/prog_rounds" rounds 4 4096 direct
 	printf '#!/bin/sh\n' >script
 	chmod +x script
