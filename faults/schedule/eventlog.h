@@ -104,6 +104,9 @@ struct eventlog; /* an open log */
 /* Harness: make a fresh, empty log in the open file @fd (kept by the caller; best a memfd with
  * MFD_ALLOW_SEALING). 0, -errno. */
 int eventlog_init(int fd);
+/* Harness: empty a log that it has open, as eventlog_init() does, and leave its pages in place for
+ * whoever has them mapped. 0, -errno. */
+int eventlog_reset(struct eventlog *log);
 /* Map a log, to write and to read; the log keeps a descriptor of its own, above 900 where possible,
  * O_CLOEXEC. 0; -EINVAL: no log or another version; -errno. */
 int eventlog_open(int fd, struct eventlog **ret_log);

@@ -60,6 +60,7 @@ struct case_result {
 	uint64_t duration_ns;
 	uint64_t log_records, log_hash;
 	char wait_call[24]; /* which wait really ran */
+	bool shared;	    /* its process had served other cases before */
 	char work_dir[512]; /* kept, "" when removed */
 };
 

@@ -63,6 +63,8 @@ void run_size_lanes(struct run *run);
 /* Start what may start. False: everything was. */
 bool run_start_more(struct run *run);
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case);
+/* In a new process. 0, -errno: it cannot be started. */
+int run_start_anew(struct run *run, struct job *job);
 void run_report(struct run *run, const struct case_result *result);
 
 /* run_limits.c: fewer cases at once where something would run out. */

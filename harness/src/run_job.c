@@ -113,9 +113,15 @@ static bool asks_jobctl(const struct schedule *schedule)
 	return false;
 }
 
+/* The pages of the log stay where they are for a process that has them mapped. */
+static int empty_log(struct job *job)
+{
+	return job->stays ? eventlog_reset(job->log) : eventlog_init(job->log_fd);
+}
+
 static int reset(struct job *job, const struct test_case *test_case)
 {
-	int error = eventlog_init(job->log_fd);
+	int error = empty_log(job);
 
 	outcome_reset(&job->outcome);
 	memset(&job->result, 0, sizeof(job->result));
@@ -155,6 +161,7 @@ static int send_case(struct job *job)
 		.magic = WIRE_MAGIC,
 		.version = WIRE_VERSION,
 		.id = job->id,
+		.may_stay = job->may_stay,
 		.backend = test_case->target == TARGET_SIM ? BACKEND_SIM : BACKEND_KERNEL,
 		.sector_bytes = test_case->sector_bytes,
 		.memory_align_bytes = test_case->memory_align_bytes,
@@ -173,22 +180,40 @@ static int send_case(struct job *job)
 	if (!fits)
 		return -EMSGSIZE;
 	memcpy(message, &wire, sizeof(wire));
+	if (job->again)
+		return wire_send(job->pause_ours, message, used, NULL, 0);
 	return wire_send(job->server->socket, message, used, fds, WIRE_FD_COUNT);
 }
 
-int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
-	      uint32_t id, unsigned patience)
+void job_dismiss(struct job *job)
 {
-	int error = reset(job, test_case);
+	if (job->stays)
+		kill(job->stays, SIGKILL);
+	job->stays = 0;
+}
 
+int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
+	      uint32_t id, unsigned patience, bool may_stay)
+{
+	int error;
+
+	if (!may_stay || job->server != server)
+		job_dismiss(job);
+	error = reset(job, test_case);
 	job->server = server;
 	job->id = id;
 	job->patience = patience;
+	job->may_stay = may_stay;
+	job->again = job->stays != 0;
 	job->began_ns = job_now_ns();
 	job->due_ns = UINT64_MAX;
 	if (error == 0)
 		error = send_case(job);
 	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;
+	if (error == 0 && job->again)
+		job_started(job, job->stays);
+	if (error == 0)
+		job->stays = 0;
 	return error;
 }
 
@@ -251,14 +276,41 @@ static void read_files(struct job *job, unsigned step)
 	reading_done(job);
 }
 
+/* The last that it told, and the files that it left. */
+static void case_over(struct job *job)
+{
+	int last = reader_last_step(&job->test_case->workload);
+
+	outcome_read(&job->outcome, job->outcome_file);
+	if (job->state == JOB_READING)
+		return; /* a reader of its last pause: its pipe tells when */
+	if (last >= 0)
+		read_files(job, (unsigned)last);
+	else
+		job->state = JOB_ENDED;
+}
+
+/* Its process stays. */
+static void job_done(struct job *job)
+{
+	if (!job->may_stay)
+		return;
+	job->ended = true;
+	job->stays = job->pid;
+	case_over(job);
+}
+
 /* Only what this case asked for: an earlier one may have been killed in mid-question. */
 void job_pause_readable(struct job *job)
 {
 	struct wire_pause pause;
 	ssize_t got = recv(job->pause_ours, &pause, sizeof(pause), MSG_DONTWAIT);
 
-	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING ||
-	    pause.step >= job->test_case->workload.steps_count)
+	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING)
+		return;
+	if (pause.step == WIRE_STEP_DONE)
+		job_done(job);
+	if (pause.step >= job->test_case->workload.steps_count)
 		return;
 	job->paused = true;
 	job->pause_step = pause.step;
@@ -296,19 +348,11 @@ static void drain_pause(struct job *job)
 
 void job_ended(struct job *job, int status)
 {
-	int last = reader_last_step(&job->test_case->workload);
-
 	job->ended = true;
 	job->status = status;
 	job_kill(job);
 	drain_pause(job);
-	outcome_read(&job->outcome, job->outcome_file);
-	if (job->state == JOB_READING)
-		return; /* a reader of its last pause: its pipe tells when */
-	if (last >= 0)
-		read_files(job, (unsigned)last);
-	else
-		job->state = JOB_ENDED;
+	case_over(job);
 }
 
 void job_check_deadline(struct job *job, uint64_t now_ns)
@@ -367,6 +411,7 @@ void job_judge(struct job *job, bool emulated)
 	verdict_count_faults(job->test_case, job->log, result);
 	verdict_decide(job->test_case, &seen, result);
 	result->exit_status = job->status;
+	result->shared = job->again;
 	result->duration_ns = job_now_ns() - job->began_ns;
 	result->log_records = eventlog_count(job->log);
 	if (eventlog_hash(job->log, EVENTLOG_SCOPE_ORDER, &result->log_hash) < 0)

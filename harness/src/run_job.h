@@ -8,6 +8,10 @@
  *                               v  |
  *                              READING (the case pauses, or has ended, while files are read)
  *
+ * A process whose case left nothing behind stays for the next one: a fork costs more than a case.
+ * What comes of a case that was not the first of its process counts only when it passed. Anything
+ * else is run again in a new process, and that is what is reported.
+ *
  * Threads: one thread.
  */
 #ifndef RUN_JOB_H
@@ -35,6 +39,9 @@ struct job {
 	struct outcome outcome;
 	struct case_result result;
 	pid_t pid;
+	pid_t stays;   /* waits for its next case; 0: none does */
+	bool may_stay; /* the process of this case, when it is over */
+	bool again;    /* this case is not the first of its process */
 	int status;
 	bool ended, overdue, asks_jobctl;
 	uint64_t began_ns, due_ns, patience;
@@ -52,10 +59,14 @@ uint64_t job_now_ns(void);
 int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number);
 void job_fini(struct job *job);
 
-/* Send the case. 0; -errno: it is not running, say so. @patience: factor on deadlines of real time.
- */
+/* Send the case, to the process that stays if @may_stay. 0; -errno: it is not running, say so.
+ * @patience: factor on deadlines of real time. */
 int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
-	      uint32_t id, unsigned patience);
+	      uint32_t id, unsigned patience, bool may_stay);
+/* run_share.c: can its process be shared with other cases? */
+bool job_case_shares(const struct test_case *test_case);
+/* The process that stays is not wanted any more. */
+void job_dismiss(struct job *job);
 /* Things that happen to it. */
 void job_started(struct job *job, pid_t pid);
 void job_ended(struct job *job, int status);

@@ -108,16 +108,32 @@ static bool core_exists(const struct run *run, const char *core)
 static int send_to_server(struct run *run, struct job *job, const struct test_case *test_case)
 {
 	struct forkserver *server = server_for(run, test_case->scenario->core);
+	bool emulated = run_is_emulated(run);
 	int error;
 
 	if (!server)
 		return -EINTR;
-	error = job_start(job, test_case, server, ++run->next_id,
-			  run_is_emulated(run) ? EMULATED_PATIENCE : 1);
+	error = job_start(job, test_case, server, ++run->next_id, emulated ? EMULATED_PATIENCE : 1,
+			  !emulated && job_case_shares(test_case));
 	if (error != -EPIPE && error != -ECONNRESET)
 		return error;
 	run_ask_server(run, server);
 	return -EPIPE;
+}
+
+static int send_case(struct run *run, struct job *job, const struct test_case *test_case)
+{
+	int error = send_to_server(run, job, test_case);
+
+	if (error == -EPIPE) /* it died since, and nobody has looked yet */
+		error = send_to_server(run, job, test_case);
+	return error;
+}
+
+int run_start_anew(struct run *run, struct job *job)
+{
+	job_dismiss(job);
+	return send_case(run, job, job->test_case);
 }
 
 static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
@@ -132,9 +148,7 @@ static void start_case(struct run *run, struct lane *lane, const struct test_cas
 				       "its faulty core is not built");
 		return;
 	}
-	error = send_to_server(run, job, test_case);
-	if (error == -EPIPE) /* it died since, and nobody has looked yet */
-		error = send_to_server(run, job, test_case);
+	error = send_case(run, job, test_case);
 	if (error == -EINTR)
 		return;
 	if (error < 0) {

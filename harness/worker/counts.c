@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,13 @@ enum count {
 	COUNT_HEAP,	/* bytes in use */
 	COUNT_COUNT
 };
+
+#define SIGNALS_BYTES 128
+
+static struct counts {
+	int64_t values[COUNT_COUNT];
+	char signals[SIGNALS_BYTES];
+} before, after;
 
 static const char *const names[COUNT_COUNT] = {
 	[COUNT_FDS] = "fds",	   [COUNT_THREADS] = "threads", [COUNT_CONTEXTS] = "contexts",
@@ -116,16 +124,44 @@ int64_t counts_locked(void)
 	return number_of(status, "VmLck:") * 1024;
 }
 
-void counts_tell(const char *when)
+/* Which signals are blocked, ignored and handled. */
+static void read_signals(const char *status, char text[SIGNALS_BYTES])
+{
+	const char *from = strstr(status, "SigBlk:"), *end = strstr(status, "CapInh:");
+
+	snprintf(text, SIGNALS_BYTES, "%.*s", from && end ? (int)(end - from) : 0, from);
+}
+
+static void count_all(struct counts *counts)
 {
 	static char status[8192];
-	int64_t values[COUNT_COUNT];
 
 	read_whole("/proc/self/status", status, sizeof(status));
-	values[COUNT_FDS] = count_fds();
-	values[COUNT_THREADS] = LEAKS_COUNT_THREADS ? number_of(status, "Threads:") : COUNT_ABSENT;
-	values[COUNT_CONTEXTS] =
+	counts->values[COUNT_FDS] = count_fds();
+	counts->values[COUNT_THREADS] =
+		LEAKS_COUNT_THREADS ? number_of(status, "Threads:") : COUNT_ABSENT;
+	counts->values[COUNT_CONTEXTS] =
 		worker.wire.backend == SWAPFAULT_BACKEND_KERNEL ? count_contexts() : 0;
-	count_memory(status, values);
-	tell_counts(when, values, names, COUNT_COUNT);
+	count_memory(status, counts->values);
+	read_signals(status, counts->signals);
+}
+
+void counts_tell_before(void)
+{
+	count_all(&before);
+	tell_counts("before", before.values, names, COUNT_COUNT);
+}
+
+void counts_tell_after(void)
+{
+	count_all(&after);
+	tell_counts("after", after.values, names, COUNT_COUNT);
+}
+
+bool counts_grew(void)
+{
+	for (unsigned i = 0; i < COUNT_MAPPED; i++)
+		if (after.values[i] != before.values[i])
+			return true;
+	return strcmp(after.signals, before.signals) != 0;
 }

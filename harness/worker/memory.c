@@ -9,6 +9,9 @@
 #include "raw.h"
 #include "worker.h"
 
+#define ADVICE_POPULATE_WRITE 23 /* MADV_POPULATE_WRITE */
+#define TOUCH_BYTES_MAX ((size_t)1 << 20)
+
 static uint64_t page_bytes(void)
 {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -18,6 +21,14 @@ void memory_plan(void)
 {
 	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
 		worker.tensors[i].capacity_bytes = workload_tensor_bytes(&worker.workload, i);
+}
+
+/* In one go: it is about to be filled, and a fault for each page takes far longer. Where the
+ * kernel cannot (before Linux 5.14), the faults come. */
+void memory_touch(void *memory, size_t bytes)
+{
+	if (bytes <= TOUCH_BYTES_MAX)
+		syscall(SYS_madvise, memory, bytes, ADVICE_POPULATE_WRITE);
 }
 
 static int allocate_own(struct worker_tensor *tensor, size_t bytes)
@@ -49,6 +60,7 @@ int memory_get(unsigned index)
 			asked->memory == MEMORY_PINNED ? SWAPIO_BUFFER_PINNED : 0, &tensor->block);
 	if (error < 0)
 		return error;
+	memory_touch(tensor->block, bytes);
 	tensor->block_bytes = bytes;
 	tensor->memory = (char *)tensor->block + asked->pointer_offset_bytes;
 	return 0;

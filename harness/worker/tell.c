@@ -191,6 +191,7 @@ void tell_data(unsigned tensor, const struct pattern_finding *finding)
 {
 	struct line line;
 
+	worker.told_wrong = true;
 	begin(&line, "data");
 	add_number(&line, "tensor", tensor);
 	add_number(&line, "begin", (int64_t)finding->begin);
@@ -205,6 +206,7 @@ static void tell_words(const char *kind, const char *format, va_list arguments)
 	char text[1024];
 	struct line line;
 
+	worker.told_wrong = true;
 	vsnprintf(text, sizeof(text), format, arguments);
 	begin(&line, kind);
 	add_text(&line, "text", text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker.h - the one case of this process, as the files of the worker share it.
+ * worker.h - the case of this process, as the files of the worker share it.
  *
- * The fork server (main.c) forks a process per case; that one (case.c) sets up, runs the steps
- * (step_*.c) through libswapio, and tells what happened (tell.c). It judges nothing: the harness
- * does.
+ * The fork server (main.c) forks a process; that one (case.c) sets up, runs the steps (step_*.c)
+ * through libswapio, and tells what happened (tell.c). If nothing of the case stays behind, it may
+ * be given another (stay.c). It judges nothing: the harness does.
  *
  * Threads: one, but inside the steps that ask for more (step_transfer.c).
  */
@@ -56,13 +56,19 @@ struct worker {
 	struct worker_tensor tensors[WORKLOAD_TENSORS_MAX];
 	struct transfer transfers[WORKLOAD_TENSORS_MAX]; /* of the step that runs */
 	unsigned step;
-	bool aborted; /* requests were given up, on purpose or because they never ended */
+	bool aborted;	 /* requests were given up, on purpose or because they never ended */
+	bool told_wrong; /* something that no clean case has */
 };
 
 extern struct worker worker;
 
 /* case.c: the whole life of a case's process; never returns. */
-_Noreturn void case_run(const void *message, size_t bytes, const int fds[WIRE_FD_COUNT]);
+_Noreturn void case_run(const void *message, const int fds[WIRE_FD_COUNT]);
+_Noreturn void case_leave(int status);
+
+/* stay.c: is the process as it was before the case? Then the next one, NULL when none comes. */
+bool stay_is_clean(void);
+const void *stay_for_next(void);
 
 /* control.c: the preload's calls, looked up once by the server. */
 void control_find(void);
@@ -70,11 +76,13 @@ bool control_found(void);
 int control_begin(const struct swapfault_config *config, char *text, size_t bytes);
 void control_arm(void);
 void control_disarm(void);
+int control_end(void); /* -EBUSY: something of the case lives on */
 
 /* memory.c: memory of tensors; allocated at first use, on the handle where its kind says so. */
 void memory_plan(void);
 int memory_get(unsigned tensor);      /* 0, -errno of swapio_buffer_alloc */
 void memory_forget_all(bool free_it); /* free, unless the handle took it along */
+void memory_touch(void *memory, size_t bytes);
 
 /* step.c and step_*.c */
 void step_run_all(void);
@@ -123,7 +131,9 @@ void tell_counts(const char *when, const int64_t *values, const char *const *nam
 void tell_end(void);
 
 /* counts.c: what must be the same before and after. */
-void counts_tell(const char *when);
+void counts_tell_before(void);
+void counts_tell_after(void);
+bool counts_grew(void);
 int64_t counts_locked(void); /* bytes */
 
 #endif /* WORKER_H */
