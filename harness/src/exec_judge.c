@@ -196,7 +196,8 @@ void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	for (unsigned i = 0; i < result->faults_count; i++)
 		tell_fault(&options->schedule->faults[i], &result->faults[i], stream);
 	for (unsigned i = 0; i < result->findings_count; i++)
-		if (strcmp(result->findings[i].text, result->reason) != 0) /* the verdict tells it */
+		/* The verdict tells its reason itself. */
+		if (strcmp(result->findings[i].text, result->reason) != 0)
 			fprintf(stream, "swaptorture: %s: %s\n", result->findings[i].oracle,
 				result->findings[i].text);
 	if (result->findings_lost)

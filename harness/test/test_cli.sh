@@ -3,24 +3,8 @@
 # test_cli.sh - the command line: what it refuses and how, help, exit statuses, reports, repro lines.
 set -u
 
-swaptorture=$BUILD/bin/swaptorture
-failures=0
+. "$SRC/harness/test/lib.sh"
 cd "$TMPDIR" || exit 1
-
-fail() {
-	echo "FAIL: $*"
-	failures=$((failures + 1))
-}
-
-# expect STATUS PATTERN ARGUMENT...: exit status, and a pattern in what it prints
-expect() {
-	status=$1 pattern=$2
-	shift 2
-	"$swaptorture" "$@" >out 2>&1
-	got=$?
-	[ "$got" -eq "$status" ] || fail "'$*' ended with $got instead of $status: $(head -3 out)"
-	grep -q -e "$pattern" out || fail "'$*' did not print '$pattern': $(head -3 out)"
-}
 
 mkdir -p scenarios/group scenarios/meta
 cat >scenarios/group/good.yaml <<'YAML'
@@ -159,5 +143,4 @@ sed -n '/^\.Ss Keys of the file/,/^\.\\" end of the keys/p' "$SRC/docs/man/swapt
 cmp -s keys.mdoc page.mdoc ||
 	fail "swaptorture-scenario.5 has old keys: see 'swaptorture schema --mdoc'"
 
-[ "$failures" -eq 0 ] || echo "$failures failures"
-[ "$failures" -eq 0 ] && rm -rf "${TMPDIR:?}"/*
+end_test 'the command line answers as it must'

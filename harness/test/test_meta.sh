@@ -5,15 +5,9 @@
 # reproduction line, pasted into a shell, must fail the same way.
 set -eu
 
-program=$BUILD/bin/swaptorture
+. "$SRC/harness/test/lib.sh"
 log=$TMPDIR/meta.ndjson
-failed=0
 checked=0
-
-fail() {
-	echo "FAIL: $*"
-	failed=1
-}
 
 # field NAME LINE: the value of a text member of one NDJSON line.
 field() {
@@ -41,7 +35,7 @@ check_case() {
 
 cd "$SRC"
 status=0
-timeout 120 "$program" run scenarios/meta --target sim,host --work-dir "$TMPDIR" \
+timeout 120 "$swaptorture" run scenarios/meta --target sim,host --work-dir "$TMPDIR" \
 	--report "ndjson:$log" >"$TMPDIR/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "the run ended with status $status, must be 1"
 
@@ -65,5 +59,4 @@ for target in sim host; do
 		fail "reproduced otherwise: $(field reason "$again")"
 done
 
-[ "$failed" -eq 0 ] && rm -rf "${TMPDIR:?}"/* && echo "$checked meta cases came out as they must"
-exit "$failed"
+end_test "$checked meta cases came out as they must"
