@@ -55,7 +55,7 @@ groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -
 	sed 's|^\./||' | sort)
 
 # What is about threads: of one worker beside the caller, and of several on one file.
-threaded='signal lifecycle/cancel-in-flight.yaml lifecycle/close-with-a-held-completion.yaml
+threaded='lifecycle/cancel-in-flight.yaml lifecycle/close-with-a-held-completion.yaml
 	lifecycle/error-then-reuse.yaml lifecycle/event-twice-or-unknown.yaml
 	lifecycle/fork-with-an-open-handle.yaml lifecycle/held-completion-comes-late.yaml'
 crowded='lifecycle/submit-while-another-waits.yaml align/neighbours-share-a-sector.yaml'
@@ -92,7 +92,7 @@ for suite in "$@"; do
 		units helgrind "$build" "$HELGRIND" core
 		;;
 	helgrind)
-		scenarios helgrind "$build" sim '--under helgrind --case workers=1' $threaded
+		scenarios helgrind "$build" sim '--under helgrind --case workers=1' signal $threaded
 		scenarios helgrind "$build" sim '--under helgrind --case workers=2' $crowded
 		;;
 	lint)
