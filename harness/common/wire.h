@@ -20,11 +20,19 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
 enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_COUNT };
+
+#define WIRE_TENSORS_MAX 64u
+
+/* What an earlier process of the case left in the file of a tensor. */
+struct wire_kept {
+	uint32_t drawn;	 /* generations so far */
+	uint32_t stored; /* the one that the file holds; 0: unknown */
+};
 
 /* The texts follow it, each with its NUL: work directory, schedule, workload as JSON. */
 struct wire_case {
@@ -34,8 +42,10 @@ struct wire_case {
 	uint32_t backend;
 	uint32_t sector_bytes, memory_align_bytes;
 	uint64_t seed;
-	uint64_t deadline_ns; /* virtual, in sim */
-	uint64_t pause_steps; /* bit per step: pause behind it */
+	uint64_t deadline_ns;	       /* virtual, in sim */
+	uint64_t pause_steps;	       /* bit per step: pause behind it */
+	uint32_t step_first, step_end; /* the steps of this process */
+	struct wire_kept kept[WIRE_TENSORS_MAX];
 	uint32_t work_dir_bytes, schedule_bytes, workload_bytes;
 };
 

@@ -28,7 +28,8 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_CANCEL] = "cancel",	[STEP_TRUNCATE] = "truncate", [STEP_CORRUPT] = "corrupt",
 	[STEP_PREPARE] = "prepare",	[STEP_REMOVE] = "remove",     [STEP_CLOSE] = "close",
 	[STEP_ABORT] = "abort",		[STEP_OPEN] = "open",	      [STEP_FORK] = "fork",
-	[STEP_IS_PINNED] = "is-pinned", [STEP_REPEAT] = "repeat",
+	[STEP_IS_PINNED] = "is-pinned", [STEP_REPEAT] = "repeat",     [STEP_SYNC] = "sync",
+	[STEP_REPLACE] = "replace",	[STEP_RESTART] = "restart",
 };
 
 size_t dtype_bytes(enum dtype dtype)
@@ -71,6 +72,8 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_REMOVE:
 	case STEP_OPEN:
 	case STEP_REPEAT:
+	case STEP_SYNC:
+	case STEP_RESTART:
 	case STEP_COUNT:
 		return false;
 	case STEP_SWAP_OUT:
@@ -84,6 +87,7 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_ABORT:
 	case STEP_FORK:
 	case STEP_IS_PINNED:
+	case STEP_REPLACE:
 		return true;
 	}
 	return false;
@@ -134,6 +138,7 @@ void step_defaults(struct step *step, enum step_kind kind)
 		.numel = UINT64_MAX,
 		.dtype = -1,
 		.timeout_ns = -1,
+		.directory = true,
 	};
 }
 
@@ -186,4 +191,31 @@ uint64_t workload_bytes(const struct workload *workload)
 		if (__builtin_add_overflow(sum, workload_tensor_bytes(workload, i), &sum))
 			return UINT64_MAX;
 	return sum;
+}
+
+unsigned workload_image_of(const struct workload *workload, unsigned step)
+{
+	unsigned image = 0;
+
+	for (unsigned i = 0; i < step; i++)
+		image += workload->steps[i].kind == STEP_RESTART;
+	return image;
+}
+
+unsigned workload_images(const struct workload *workload)
+{
+	return workload_image_of(workload, workload->steps_count) + 1;
+}
+
+struct image workload_image(const struct workload *workload, unsigned number)
+{
+	struct image image = {0, 0};
+
+	while (image.first < workload->steps_count &&
+	       (workload_image_of(workload, image.first) < number))
+		image.first++;
+	image.end = image.first;
+	while (image.end < workload->steps_count && workload->steps[image.end].kind != STEP_RESTART)
+		image.end++;
+	return image;
 }

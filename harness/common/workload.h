@@ -73,6 +73,10 @@ enum step_kind {
 	STEP_IS_PINNED, /* ask swapio_is_pinned for base, slice, past the end, freed, reused; check
 			   answers */
 	STEP_REPEAT,	/* the steps since the last repeat mark again, `count` times in all */
+	STEP_SYNC,	/* fsync the tensors' files and their directory, outside of the library */
+	STEP_REPLACE,	/* as swap-out, into FILE.new beside each file: fsync, rename, fsync of the
+			 * directory: the way a program keeps the old until it has the new */
+	STEP_RESTART,	/* the process ends here, and the next steps run in a fresh one */
 	STEP_COUNT
 };
 const char *step_name(enum step_kind kind);  /* "swap-out" ... */
@@ -92,6 +96,7 @@ struct step {
 	int64_t timeout_ns; /* -1: for ever */
 	uint64_t bytes;	    /* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
 	unsigned count;	    /* STEP_REPEAT */
+	bool directory;	    /* STEP_SYNC: of the directory, too */
 	/* what this step is expected to do; see struct expectation. */
 	char expect_error[16]; /* "" from the case; "ok", an errno name, or "any" */
 	unsigned line;	       /* in the scenario */
@@ -127,6 +132,15 @@ void limits_defaults(struct limits *limits);
 void tensor_defaults(struct tensor *tensor);
 void step_defaults(struct step *step, enum step_kind kind);
 void workload_defaults(struct workload *workload);
+
+/* The steps [first, end) that one process carries out; a restart stands between two of them. */
+struct image {
+	unsigned first, end;
+};
+unsigned workload_images(const struct workload *workload);
+struct image workload_image(const struct workload *workload, unsigned number);
+/* Of which image a step is; a restart belongs to the one that it ends. */
+unsigned workload_image_of(const struct workload *workload, unsigned step);
 
 /* Bytes that a tensor holds; numel and dtype are checked, so that this cannot overflow. */
 uint64_t tensor_bytes(const struct tensor *tensor);

@@ -66,13 +66,21 @@ static const struct member tensor_members[] = {
 };
 
 static const struct member step_members[] = {
-	MEMBER(step, MEMBER_UINT64, tensors),	MEMBER(step, MEMBER_BOOL, write),
-	MEMBER(step, MEMBER_BOOL, by_fd),	MEMBER(step, MEMBER_BOOL, buffered_fd),
-	MEMBER(step, MEMBER_UNSIGNED, threads), MEMBER(step, MEMBER_BOOL, own_handles),
-	MEMBER(step, MEMBER_UINT64, numel),	MEMBER(step, MEMBER_INT, dtype),
-	MEMBER(step, MEMBER_INT64, timeout_ns), MEMBER(step, MEMBER_UINT64, bytes),
-	MEMBER(step, MEMBER_UNSIGNED, count),	MEMBER(step, MEMBER_TEXT, expect_error),
-	MEMBER(step, MEMBER_UNSIGNED, line),	{0},
+	MEMBER(step, MEMBER_UINT64, tensors),
+	MEMBER(step, MEMBER_BOOL, write),
+	MEMBER(step, MEMBER_BOOL, by_fd),
+	MEMBER(step, MEMBER_BOOL, buffered_fd),
+	MEMBER(step, MEMBER_UNSIGNED, threads),
+	MEMBER(step, MEMBER_BOOL, own_handles),
+	MEMBER(step, MEMBER_UINT64, numel),
+	MEMBER(step, MEMBER_INT, dtype),
+	MEMBER(step, MEMBER_INT64, timeout_ns),
+	MEMBER(step, MEMBER_UINT64, bytes),
+	MEMBER(step, MEMBER_UNSIGNED, count),
+	MEMBER(step, MEMBER_TEXT, expect_error),
+	MEMBER(step, MEMBER_BOOL, directory),
+	MEMBER(step, MEMBER_UNSIGNED, line),
+	{0},
 };
 
 static const struct member workload_members[] = {

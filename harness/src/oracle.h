@@ -17,6 +17,9 @@ struct observation {
 	const struct workload *workload;
 	const struct outcome *outcome;
 	struct eventlog *log;
+	uint64_t log_first;   /* its first record of the process that ran last */
+	bool cut;	      /* the power was cut, and the case went on in a fresh process */
+	unsigned cut_step;    /* where */
 	int status;	      /* wait status of the case's process */
 	bool overdue;	      /* it was killed when its time was up */
 	int64_t deadline_ns;  /* that it had */
@@ -37,7 +40,9 @@ oracle_fn oracle_deadline; /* it ended in time, and by itself */
 /* What the preload caught the program at: one record of type EVENTLOG_CHECK, as a finding. */
 void oracle_check(const struct eventlog_record *record, struct case_result *result);
 
-/* All of them. */
+/* Those that look at one process, of one that others of the case follow. */
+void oracle_ask_process(const struct observation *seen, struct case_result *result);
+/* All of them, when the case is over. */
 void oracle_ask_all(const struct observation *seen, struct case_result *result);
 
 #endif /* ORACLE_H */

@@ -121,7 +121,7 @@ void oracle_ledger(const struct observation *seen, struct case_result *result)
 	ledger.entries = count ? calloc(ledger.room, sizeof(*ledger.entries)) : NULL;
 	if (!ledger.entries)
 		return;
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = seen->log_first; i < count; i++) {
 		const struct eventlog_record *record = eventlog_get(seen->log, i);
 
 		if (!record)

@@ -44,7 +44,7 @@ static void forget_expectation(const struct scenario *cell, struct expectation *
 	if (errs_by_itself)
 		return;
 	*expect = (struct expectation){
-		.data_exact = expect->data_exact,
+		.data = expect->data,
 		.deadline_ns = expect->deadline_ns,
 	};
 }

@@ -94,6 +94,24 @@ static void finish_broken(struct run *run, struct job *job, const char *reason)
 	finish(run, job);
 }
 
+/* The process is through, and perhaps the case. */
+static void process_done(struct run *run, struct job *job)
+{
+	int error;
+
+	if (!job_goes_on(job)) {
+		finish(run, job);
+		return;
+	}
+	run_under_ask(run, job);
+	run_sanitizer_ask(run, job);
+	error = run_start_next(run, job);
+	if (error == -EINTR)
+		release(run, job); /* the run ends: see run_again() */
+	else if (error < 0)
+		finish_broken(run, job, strerror(-error));
+}
+
 /* Its cases are dead, too. The next case starts it again. */
 static void server_died(struct run *run, struct forkserver *server)
 {
@@ -203,7 +221,7 @@ static void look_at_jobs(struct run *run)
 
 			job_check_deadline(job, now);
 			if (job_is_done(job))
-				finish(run, job);
+				process_done(run, job);
 		}
 	}
 }

@@ -62,6 +62,8 @@ static inline const char *run_valgrind_tool(const struct run *run)
 void run_size_lanes(struct run *run);
 /* Start what may start. False: everything was. */
 bool run_start_more(struct run *run);
+/* The next process of a case that goes on. 0, -errno. */
+int run_start_next(struct run *run, struct job *job);
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case);
 /* In a new process. 0, -errno: it cannot be started. */
 int run_start_anew(struct run *run, struct job *job);

@@ -130,7 +130,9 @@ static int reset(struct job *job, const struct test_case *test_case)
 	job->test_case = test_case;
 	job->pid = 0;
 	job->status = 0;
-	job->ended = job->overdue = job->paused = false;
+	job->ended = job->overdue = job->paused = job->cut = false;
+	job->image = 0;
+	job->log_first = 0;
 	job->requests_read = 0;
 	job->story[0] = '\0';
 	job->asks_jobctl = asks_jobctl(&test_case->schedule);
@@ -157,6 +159,9 @@ static int send_case(struct job *job)
 	const int fds[WIRE_FD_COUNT] = {job->log_fd, job->outcome_fd, job->pause_theirs};
 	char *workload = workload_encode(&test_case->workload);
 	size_t used = sizeof(struct wire_case);
+	struct image image = workload_image(&test_case->workload, job->image);
+	/* A schedule is for one process image. */
+	const char *schedule = job->image ? "" : test_case->schedule_text;
 	struct wire_case wire = {
 		.magic = WIRE_MAGIC,
 		.version = WIRE_VERSION,
@@ -168,17 +173,20 @@ static int send_case(struct job *job)
 		.seed = test_case->seed,
 		.deadline_ns = (uint64_t)test_case->expect.deadline_ns,
 		.pause_steps = job->pause_steps,
+		.step_first = image.first,
+		.step_end = image.end,
 	};
 	bool fits;
 
 	if (!workload)
 		return -ENOMEM;
 	fits = append(message, &used, job->work_dir, &wire.work_dir_bytes) &&
-	       append(message, &used, test_case->schedule_text, &wire.schedule_bytes) &&
+	       append(message, &used, schedule, &wire.schedule_bytes) &&
 	       append(message, &used, workload, &wire.workload_bytes);
 	free(workload);
 	if (!fits)
 		return -EMSGSIZE;
+	memcpy(wire.kept, job->outcome.kept, sizeof(wire.kept));
 	memcpy(message, &wire, sizeof(wire));
 	if (job->again)
 		return wire_send(job->pause_ours, message, used, NULL, 0);
@@ -223,7 +231,7 @@ void job_started(struct job *job, pid_t pid)
 
 	if (job->test_case->target == TARGET_SIM && allowed < SIM_REAL_TIME_NS)
 		allowed = SIM_REAL_TIME_NS;
-	job->pid = pid;
+	job->pid = job->pids[job->image] = pid;
 	job->state = JOB_RUNNING;
 	job->due_ns = job_now_ns() + allowed;
 }
@@ -276,14 +284,43 @@ static void read_files(struct job *job, unsigned step)
 	reading_done(job);
 }
 
+static bool is_last(const struct job *job)
+{
+	return job->image + 1 == workload_images(&job->test_case->workload);
+}
+
+/* By a fault of the schedule, and a fresh process follows. */
+static bool power_was_cut(struct job *job)
+{
+	if (is_last(job))
+		return false;
+	verdict_count_faults(job->test_case, job->log, &job->result);
+	return verdict_power_was_cut(&job->test_case->schedule, &job->result, job->status);
+}
+
+static void read_what_is_left(struct job *job)
+{
+	struct reader_job reader_job = reader_job_of(job, job->outcome.last_step);
+
+	job->cut = true;
+	job->cut_step = job->outcome.last_step;
+	reader_check_crash(&reader_job, job->test_case->expect.data, job->outcome.kept,
+			   &job->result);
+	job->state = JOB_ENDED;
+}
+
 /* The last that it told, and the files that it left. */
 static void case_over(struct job *job)
 {
-	int last = reader_last_step(&job->test_case->workload);
+	int last = reader_last_step(&job->test_case->workload, job->image);
 
 	outcome_read(&job->outcome, job->outcome_file);
 	if (job->state == JOB_READING)
 		return; /* a reader of its last pause: its pipe tells when */
+	if (power_was_cut(job)) {
+		read_what_is_left(job);
+		return;
+	}
 	if (last >= 0)
 		read_files(job, (unsigned)last);
 	else
@@ -373,6 +410,54 @@ bool job_is_done(const struct job *job)
 	return job->state == JOB_ENDED;
 }
 
+bool job_goes_on(const struct job *job)
+{
+	bool cut_now = job->cut && job->image == 0;
+
+	return !is_last(job) && !job->overdue && !job->outcome.broken[0] &&
+	       (cut_now || (job->outcome.ended && job->status == 0));
+}
+
+static struct observation observe(const struct job *job, bool emulated)
+{
+	return (struct observation){
+		.workload = &job->test_case->workload,
+		.outcome = &job->outcome,
+		.log = job->log,
+		.log_first = job->log_first,
+		.cut = job->cut,
+		.cut_step = job->cut_step,
+		.status = job->status,
+		.overdue = job->overdue,
+		.deadline_ns = job->test_case->expect.deadline_ns,
+		.story = job->story,
+		.work_dir = job->work_dir,
+		.emulated = emulated,
+	};
+}
+
+int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated)
+{
+	struct observation seen = observe(job, emulated);
+	int error;
+
+	oracle_ask_process(&seen, &job->result);
+	outcome_next_process(&job->outcome);
+	job->requests_read = job->outcome.requests_count;
+	job->log_first = eventlog_count(job->log);
+	job->image++;
+	job->server = server;
+	job->id = id;
+	job->pid = 0;
+	job->status = 0;
+	job->ended = false;
+	job->due_ns = UINT64_MAX;
+	error = send_case(job);
+	if (error == 0)
+		job->state = JOB_STARTING;
+	return error;
+}
+
 static const char *wait_call_of(const struct eventlog_header *header)
 {
 	if (header->waits_getevents && header->waits_pgetevents)
@@ -393,17 +478,7 @@ static bool has_hang(const struct job *job)
 void job_judge(struct job *job, bool emulated)
 {
 	struct case_result *result = &job->result;
-	struct observation seen = {
-		.workload = &job->test_case->workload,
-		.outcome = &job->outcome,
-		.log = job->log,
-		.status = job->status,
-		.overdue = job->overdue,
-		.deadline_ns = job->test_case->expect.deadline_ns,
-		.story = job->story,
-		.work_dir = job->work_dir,
-		.emulated = emulated,
-	};
+	struct observation seen = observe(job, emulated);
 
 	if (has_hang(job))
 		run_story(0, job->log, job->story, sizeof(job->story));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run_job.h - one place where cases run, one after the other: its event log, outcome file, work
- * directory and sockets serve case after case.
+ * directory and sockets serve case after case. A case with a step restart takes several processes,
+ * one after the other.
  *
  *   IDLE -> STARTING (sent) -> RUNNING -> ENDED -> judged -> IDLE
  *                               |  ^
@@ -38,6 +39,11 @@ struct job {
 	struct wire_outcome *outcome_file;
 	struct outcome outcome;
 	struct case_result result;
+	unsigned image;	    /* which of the case's processes this is, from 0 */
+	uint64_t log_first; /* its first record */
+	bool cut;	    /* the power was cut in the first, in this step */
+	unsigned cut_step;
+	pid_t pids[WORKLOAD_STEPS_MAX]; /* of all of them */
 	pid_t pid;
 	pid_t stays;   /* waits for its next case; 0: none does */
 	bool may_stay; /* the process of this case, when it is over */
@@ -74,8 +80,13 @@ void job_pause_readable(struct job *job);
 void job_reader_readable(struct job *job);
 void job_check_deadline(struct job *job, uint64_t now_ns);
 void job_kill(struct job *job);
-/* Its case is over, and everything was read: the verdict. */
+/* The process ended, and everything was read. */
 bool job_is_done(const struct job *job);
+/* The case has steps for another process, and the last one ended as it had to. */
+bool job_goes_on(const struct job *job);
+/* Judge what is of the process alone, and send the case again for the next one. 0, -errno. */
+int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated);
+/* Its case is over: the verdict. */
 void job_judge(struct job *job, bool emulated);
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */

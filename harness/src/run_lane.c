@@ -159,6 +159,15 @@ static void start_case(struct run *run, struct lane *lane, const struct test_cas
 	run->active++;
 }
 
+int run_start_next(struct run *run, struct job *job)
+{
+	struct forkserver *server = server_for(run, job->test_case->scenario->core);
+
+	if (!server)
+		return run->error;
+	return job_next_process(job, server, ++run->next_id, run_is_emulated(run));
+}
+
 /* False: nothing more can be started in this lane now. */
 static bool lane_step(struct run *run, struct lane *lane)
 {

@@ -25,7 +25,7 @@ bool job_case_shares(const struct test_case *test_case)
 	    is_limited(&workload->limits))
 		return false;
 	for (unsigned i = 0; i < workload->steps_count; i++)
-		if (workload->steps[i].kind == STEP_FORK)
+		if (workload->steps[i].kind == STEP_FORK || workload->steps[i].kind == STEP_RESTART)
 			return false;
 	for (unsigned i = 0; i < test_case->schedule.count; i++)
 		if (is_of_process(&test_case->schedule.faults[i]))

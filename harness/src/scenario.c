@@ -113,7 +113,7 @@ static void scenario_defaults(struct scenario *scenario)
 	memset(scenario, 0, sizeof(*scenario));
 	workload_defaults(&scenario->workload);
 	scenario->targets = 1u << TARGET_SIM | 1u << TARGET_HOST;
-	scenario->expect.data_exact = true;
+	scenario->expect.data = EXPECT_DATA_EXACT;
 	scenario->expect.deadline_ns = DEADLINE_DEFAULT_NS;
 	scenario->sector_bytes = 512;
 	scenario->memory_align_bytes = 512;

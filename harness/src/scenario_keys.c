@@ -115,6 +115,8 @@ const struct scenario_key step_keys[] = {
 	 .doc = "which byte of the tensor is changed"},
 	{.name = "count", .type = KEY_COUNT, FIELD(step, count), RANGE(2, 1000000),
 	 .doc = "how many times in all"},
+	{.name = "directory", .type = KEY_BOOL, FIELD(step, directory), .fallback = "true",
+	 .doc = "sync the directory, too"},
 	{.name = "expect", .type = KEY_TEXT, FIELD(step, expect_error), .pattern = ERRNO_PATTERN,
 	 .allowed = "ok, any or an errno name such as EIO", .fallback = "as the file's expect says",
 	 .doc = "what this step must end with"},
@@ -143,7 +145,13 @@ const struct step_rule step_rules[STEP_COUNT] = {
 	[STEP_OPEN] = {"expect", "open the handle again; the first step finds it open"},
 	[STEP_FORK] = {"", "fork; the child must be refused, the parent goes on"},
 	[STEP_IS_PINNED] = {"tensors", "ask which memory is pinned, and check the answers"},
-	[STEP_REPEAT] = {"count", "the steps before, since the last repeat, again"},
+	[STEP_SYNC] = {"tensors directory expect",
+		       "fsync the files and their directory, outside of the library"},
+	[STEP_REPLACE] = {"tensors timeout expect",
+			  "write fresh data into new files, sync, and rename them over the old"},
+	[STEP_RESTART] = {"", "end the process, or skip to here when a crash ended it; the next "
+			      "steps run in a fresh one, without faults"},
+	[STEP_REPEAT] = {"count", "the steps before, since the last repeat or restart, again"},
 };
 
 static const struct scenario_key device_keys[] = {
@@ -183,9 +191,11 @@ static const struct scenario_key expect_keys[] = {
 	 .doc = "the tensor that must fail"},
 	{.name = "message", .type = KEY_TEXT, FIELD(expectation, message), .fallback = "any",
 	 .doc = "words that the error's sentence must hold"},
-	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data_exact),
-	 CHOICES("any", "exact"), .fallback = "exact",
-	 .doc = "whatever succeeded is exact, or nobody looks"},
+	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data),
+	 CHOICES("any", "exact", "old-or-new"), .fallback = "exact",
+	 .doc = "whatever succeeded is exact, and after a crash whatever was made durable; or "
+		"moreover all tensors hold one generation, the last that was made durable or a "
+		"newer one; or nobody looks"},
 	{.name = "deadline", .type = KEY_DURATION, FIELD(expectation, deadline_ns),
 	 RANGE(1000000, HOUR_NS), .fallback = "5s",
 	 .doc = "the case hangs when it takes longer; virtual time in sim"},

@@ -33,6 +33,7 @@ void verdict_count_faults(const struct test_case *test_case, struct eventlog *lo
 {
 	uint64_t count = eventlog_count(log);
 
+	memset(result->faults, 0, sizeof(result->faults));
 	result->faults_count = test_case->schedule.count;
 	for (uint64_t i = 0; i < count; i++) {
 		const struct eventlog_record *record = eventlog_get(log, i);
@@ -48,13 +49,12 @@ bool verdict_power_was_cut(const struct schedule *schedule, const struct case_re
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != EVENTLOG_EXIT_CRASH)
 		return false;
 	for (unsigned i = 0; i < result->faults_count; i++)
-		if (result->faults[i].injected &&
-		    strcmp(kind_info(schedule->faults[i].kind)->name, "crash") == 0)
+		if (result->faults[i].injected && fault_crashes(&schedule->faults[i]))
 			return true;
 	return false;
 }
 
-/* What a crash leaves has to be read by a fresh process, and this workload has no such step. */
+/* What a crash leaves has to be read by a fresh process, and this workload has none. */
 static bool is_cut_short(const struct test_case *test_case, const struct observation *seen,
 			 struct case_result *result)
 {
@@ -62,8 +62,8 @@ static bool is_cut_short(const struct test_case *test_case, const struct observa
 		return false;
 	result->verdict = VERDICT_VACUOUS;
 	snprintf(result->reason, sizeof(result->reason),
-		 "the power was cut as scheduled, and no step reads afterwards what is left: use "
-		 "swaptorture exec");
+		 "the power was cut as scheduled, and nobody reads what it left: no step restart "
+		 "follows");
 	return true;
 }
 
@@ -90,7 +90,7 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 
 static bool has_failed(const struct test_case *test_case, struct case_result *result)
 {
-	const char *ignored = test_case->expect.data_exact ? NULL : "data";
+	const char *ignored = test_case->expect.data == EXPECT_DATA_ANY ? "data" : NULL;
 	const struct finding *worst = result_worst(result, ignored);
 
 	if (!worst)

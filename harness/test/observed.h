@@ -87,7 +87,7 @@ static inline struct observed *observed_make(void)
 
 	assert(it);
 	observed_workload(&it->test_case.workload);
-	it->test_case.expect.data_exact = true;
+	it->test_case.expect.data = EXPECT_DATA_EXACT;
 	it->test_case.expect.deadline_ns = 5000000000;
 	it->outcome.requests = calloc(64, sizeof(*it->outcome.requests));
 	it->outcome.calls = calloc(64, sizeof(*it->outcome.calls));

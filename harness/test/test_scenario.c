@@ -284,7 +284,7 @@ static void an_empty_file_of_keys_has_the_defaults(void **state)
 	assert_true(scenario->workload.aftermath);
 	assert_true(scenario->workload.limits.nofile == UINT64_MAX);
 	assert_int_equal(scenario->expect.result, EXPECT_FROM_EFFECT);
-	assert_true(scenario->expect.data_exact);
+	assert_int_equal(scenario->expect.data, EXPECT_DATA_EXACT);
 	assert_true(scenario->expect.deadline_ns == 5000000000);
 	assert_string_equal(scenario->workload.tensors[1].file, "b.swp");
 	assert_null(scenario->schedule_text);

@@ -29,6 +29,25 @@ static _Noreturn void give_up(const char *what, const char *why)
 	case_leave(EXIT_FAILURE);
 }
 
+_Static_assert(WIRE_TENSORS_MAX == WORKLOAD_TENSORS_MAX, "each tensor has its place");
+
+/* What an earlier process of the case did to the files. */
+static void take_kept(void)
+{
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
+		struct worker_tensor *tensor = &worker.tensors[i];
+
+		tensor->generation = worker.wire.kept[i].drawn;
+		tensor->stored = worker.wire.kept[i].stored;
+	}
+}
+
+static void tell_all_kept(void)
+{
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
+		tell_kept(i);
+}
+
 static void take_message(const void *message)
 {
 	const char *text = (const char *)message + sizeof(worker.wire);
@@ -41,6 +60,7 @@ static void take_message(const void *message)
 	    0)
 		give_up("workload", diag.text);
 	memory_plan();
+	take_kept();
 }
 
 static void begin_preload(bool again)
@@ -146,6 +166,8 @@ static void run_case(const void *message, bool again)
 	take_message(message);
 	set_up(again);
 	run();
+	if (promised_counts())
+		tell_all_kept();
 	counts_tell_after();
 	leaks_look();
 	tell_end();

@@ -44,6 +44,10 @@ struct worker_tensor {
 	uint64_t capacity_bytes; /* the longest transfer of any step */
 	uint32_t generation;	 /* last one drawn */
 	uint32_t stored;	 /* generation in the file; 0: unknown */
+	uint64_t stored_bytes;	 /* its length */
+	uint32_t flushed;	 /* generation that a sync of the file made durable */
+	uint64_t flushed_bytes;
+	bool named;		 /* its name is durable */
 	struct transfer started; /* by STEP_START, not yet fetched */
 };
 
@@ -99,16 +103,30 @@ void step_truncate(const struct step *step);
 void step_corrupt(const struct step *step);
 void step_prepare(const struct step *step);
 void step_remove(const struct step *step);
+void step_sync(const struct step *step);
+void step_replace(const struct step *step);
 int64_t step_timeout(const struct step *step);
 
 /* step_handle.c */
 int handle_open(struct swapio **ret_handle, struct swapio_error *error);
 /* transfer.c: one tensor's way through the library. */
+/* A descriptor, made with the program's own open. @flags beside those of the step; -errno. */
+int transfer_open(const struct step *step, const char *path, int flags);
 void transfer_prepare(const struct step *step, unsigned tensor, bool write,
 		      struct transfer *transfer);
 int transfer_submit(struct swapio *handle, unsigned tensor, struct transfer *transfer);
 void transfer_wait(struct swapio *handle, struct transfer *transfer, int64_t timeout_ns);
 void transfer_finish(unsigned tensor, struct transfer *transfer); /* told, and its data checked */
+/* It did not come to be: told as refused, with that errno. Returns @error, which is negative. */
+int transfer_refuse(struct transfer *transfer, int error, const char *what, const char *name);
+/* compare.c: what a read gave, where nobody knows what the file holds: against the file itself. */
+void compare_with_file(unsigned tensor, const struct transfer *transfer);
+/* promised.c: what the program was promised to find again after a loss of power. */
+bool promised_counts(void);		  /* a later process looks */
+void promised_written(unsigned tensor);	  /* by other means, durable at once */
+int promised_sync_file(const char *file); /* and what it holds is flushed; -errno, told */
+int promised_sync_directory(void);	  /* likewise, names */
+void promised_renamed(const char *file);  /* another file has that name now */
 /* step_start.c */
 bool transfer_any_started(void);
 void transfer_forget_started(void);
@@ -124,6 +142,8 @@ void tell_opened(struct swapio *handle);
 void tell_data(unsigned tensor, const struct pattern_finding *finding);
 void tell_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tell_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tell_write(const char *kind, unsigned tensor, uint32_t generation, uint64_t length_bytes);
+void tell_kept(unsigned tensor);
 void tell_stats(struct swapio *handle);
 void tell_aborted(unsigned count);
 #define COUNT_ABSENT INT64_MIN /* not measured: is left out */
