@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # check.mk - the suites: what has to be built, and which jobs of mk/check/jobs.sh run then, JOBS of
-# them at a time. T=PATTERN selects jobs by name (make check T='unit/*').
+# them at a time. T=PATTERN selects jobs by name (make check T='unit/*'), T=scenarios/... scenarios.
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 ASAN_O := $(O)/asan
 TSAN_O := $(O)/tsan
+COVERAGE_O := $(O)/coverage
 
 export ASAN_OPTIONS ?= verify_asan_link_order=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
@@ -44,9 +45,25 @@ check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 fuzz-smoke: build-fuzz ## every parser for some seconds
 	$(call run_suites,fuzz)
 
+# The preload is not measured but by its unit tests, and neither is a case's process, which ends
+# without a word to gcov.
+check-coverage: ## unit tests and tests of the programs, and how many lines they reach
+	+$(Q)$(MAKE) --no-print-directory O='$(COVERAGE_O)' COVERAGE=1 CFLAGS='-O0 -g' all tests
+	$(Q)find '$(COVERAGE_O)' -name '*.gcda' -delete
+	$(Q)mk/check/jobs.sh '$(COVERAGE_O)' unit shell | grep -v ^shell/faults/ | \
+		mk/check/runner.sh '$(COVERAGE_O)/check' $(JOBS)
+	$(Q)mk/check/coverage.sh '$(COVERAGE_O)'
+
+ifneq ($(filter scenarios/%,$(T)),)
+check-now: check-scenarios
+else
 # All but the core's unit tests under helgrind, which ThreadSanitizer has seen; the long jobs first.
 check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
 	$(call run_suites,shell scenarios asan memcheck tsan helgrind ndebug unit fuzz lint)
+endif
+
+new-scenario: all ## a scenario to start from: NAME=GROUP/WHAT-HAPPENS-WHEN
+	$(Q)'$(O)/bin/swaptorture' new '$(NAME)'
 
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
@@ -61,4 +78,4 @@ run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, wr
 	$(call again,run-now)
 
 .PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
-	check-valgrind check-tidy fuzz-smoke check-now run-now check run
+	check-valgrind check-tidy check-coverage new-scenario fuzz-smoke check-now run-now check run

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# jobs.sh BUILD SUITE... - print the jobs of these suites for runner.sh, "NAME COMMAND" a line.
+# jobs.sh BUILD SUITE... - print the jobs of these suites for runner.sh, "NAME COMMAND" a line. With
+# T=scenarios/... in the environment the suite of scenarios is just these.
 # Sanitized builds lie below BUILD; make builds them before it asks for their jobs.
 set -eu
 
@@ -51,6 +52,18 @@ scenarios() {
 	done
 }
 
+# named PATH...: a job for each of these scenarios, on every target that it has
+named() {
+	for path in "$@"; do
+		if [ ! -e "$path" ]; then
+			echo "jobs.sh: $path: no such scenario" >&2
+			exit 2
+		fi
+		echo "scenario/${path#scenarios/}" \
+			"$(using "$build" "mk/check/scenarios.sh sim,host $path")"
+	done
+}
+
 groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs |
 	sed 's|^\./||' | sort)
 
@@ -66,8 +79,13 @@ for suite in "$@"; do
 	unit) units unit "$build" '' core faults harness ;;
 	shell) shells ;;
 	scenarios)
-		scenarios scenario "$build" host '' $groups
-		scenarios scenario "$build" sim '' $groups
+		case ${T:-} in
+		scenarios/*) named $T ;;
+		*)
+			scenarios scenario "$build" host '' $groups
+			scenarios scenario "$build" sim '' $groups
+			;;
+		esac
 		;;
 	asan)
 		units asan "$build/asan" '' core faults harness
