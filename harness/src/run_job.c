@@ -132,6 +132,7 @@ static int reset(struct job *job, const struct test_case *test_case)
 	job->status = 0;
 	job->ended = job->overdue = job->paused = job->cut = false;
 	job->image = 0;
+	job->pids[0] = 0;
 	job->log_first = 0;
 	job->requests_read = 0;
 	job->story[0] = '\0';
@@ -445,7 +446,7 @@ int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bo
 	outcome_next_process(&job->outcome);
 	job->requests_read = job->outcome.requests_count;
 	job->log_first = eventlog_count(job->log);
-	job->image++;
+	job->pids[++job->image] = 0;
 	job->server = server;
 	job->id = id;
 	job->pid = 0;

@@ -12,9 +12,9 @@
 #define LOG_NAME_BYTES (WORK_DIR_BYTES + 32)
 #define SUMMARY "SUMMARY: "
 
-static void log_name(const struct run *run, const struct job *job, char name[LOG_NAME_BYTES])
+static void log_name(const struct run *run, pid_t pid, char name[LOG_NAME_BYTES])
 {
-	snprintf(name, LOG_NAME_BYTES, "%s/sanitizer.%d", run->root.disk, (int)job->pid);
+	snprintf(name, LOG_NAME_BYTES, "%s/sanitizer.%d", run->root.disk, (int)pid);
 }
 
 /* "    #1 0x7f5 in block_done core/src/block.c:77": what a person reads; NULL: no such line. */
@@ -72,7 +72,7 @@ void run_sanitizer_ask(const struct run *run, struct job *job)
 
 	if (job->pid <= 0)
 		return;
-	log_name(run, job, name);
+	log_name(run, job->pid, name);
 	log = fopen(name, "re");
 	if (!log)
 		return;
@@ -80,14 +80,23 @@ void run_sanitizer_ask(const struct run *run, struct job *job)
 	fclose(log);
 }
 
-void run_sanitizer_keep(const struct run *run, const struct job *job)
+/* The process that ran last has the plain name, those before it are numbered. */
+static void keep_log(const struct run *run, const struct job *job, unsigned number)
 {
-	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
+	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES], digits[16] = "";
 
-	if (job->pid <= 0)
+	if (job->pids[number] <= 0)
 		return;
-	log_name(run, job, name);
-	snprintf(kept, sizeof(kept), "%s/sanitizer.log", job->result.work_dir);
+	if (number < job->image)
+		snprintf(digits, sizeof(digits), ".%u", number + 1);
+	log_name(run, job->pids[number], name);
+	snprintf(kept, sizeof(kept), "%s/sanitizer%s.log", job->result.work_dir, digits);
 	if (!job->result.work_dir[0] || rename(name, kept) < 0)
 		unlink(name);
+}
+
+void run_sanitizer_keep(const struct run *run, const struct job *job)
+{
+	for (unsigned i = 0; i <= job->image; i++)
+		keep_log(run, job, i);
 }

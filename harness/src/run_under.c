@@ -11,9 +11,9 @@
 
 #define LOG_NAME_BYTES (WORK_DIR_BYTES + 32)
 
-static void log_name(const struct run *run, const struct job *job, char name[LOG_NAME_BYTES])
+static void log_name(const struct run *run, pid_t pid, char name[LOG_NAME_BYTES])
 {
-	snprintf(name, LOG_NAME_BYTES, "%s/valgrind.%d", run->root.disk, (int)job->pid);
+	snprintf(name, LOG_NAME_BYTES, "%s/valgrind.%d", run->root.disk, (int)pid);
 }
 
 /* What a line says behind "==PID== "; NULL: it is not valgrind's. */
@@ -109,7 +109,7 @@ void run_under_ask(const struct run *run, struct job *job)
 
 	if (!tool || job->pid <= 0)
 		return;
-	log_name(run, job, name);
+	log_name(run, job->pid, name);
 	log = fopen(name, "re");
 	if (!log) {
 		snprintf(job->outcome.broken, sizeof(job->outcome.broken), "%s left no log", tool);
@@ -124,16 +124,27 @@ void run_under_ask(const struct run *run, struct job *job)
 	fclose(log);
 }
 
-void run_under_keep(const struct run *run, const struct job *job)
+/* The process that ran last has the plain name, those before it are numbered. */
+static void keep_log(const struct run *run, const struct job *job, unsigned number)
 {
-	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
+	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES], digits[16] = "";
 
-	if (!run_valgrind_tool(run) || job->pid <= 0)
+	if (job->pids[number] <= 0)
 		return;
-	log_name(run, job, name);
-	snprintf(kept, sizeof(kept), "%s/valgrind.log", job->result.work_dir);
+	if (number < job->image)
+		snprintf(digits, sizeof(digits), ".%u", number + 1);
+	log_name(run, job->pids[number], name);
+	snprintf(kept, sizeof(kept), "%s/valgrind%s.log", job->result.work_dir, digits);
 	if (!job->result.work_dir[0] || rename(name, kept) < 0)
 		unlink(name);
+}
+
+void run_under_keep(const struct run *run, const struct job *job)
+{
+	if (!run_valgrind_tool(run))
+		return;
+	for (unsigned i = 0; i <= job->image; i++)
+		keep_log(run, job, i);
 }
 
 /* In sim signals come at the points where waits look for them: valgrind has no part in that. */
