@@ -82,6 +82,16 @@ static int take_under(struct exec_options *options, const char *text, struct dia
 	return take_word("under", text, "memcheck", "helgrind", &helgrind, diag);
 }
 
+static int take_expect(struct exec_options *options, const char *text, struct diag *diag)
+{
+	bool failure;
+
+	if (take_word("expect", text, "success", "failure", &failure, diag) < 0)
+		return -EINVAL;
+	options->status = failure ? EXEC_STATUS_FAILURE : 0;
+	return 0;
+}
+
 static int take_deadline(struct exec_options *options, const char *text, struct diag *diag)
 {
 	if (number_duration(text, &options->deadline_ns) == 0 && options->deadline_ns > 0)
@@ -163,8 +173,7 @@ static int take_option(struct request *request, struct cli_parser *parser, int o
 	case EXEC_DEADLINE:
 		return take_deadline(options, value, diag);
 	case EXEC_EXPECT:
-		return take_word("expect", value, "success", "failure", &options->expect_failure,
-				 diag);
+		return take_expect(options, value, diag);
 	default:
 		options->follow_exec = true;
 		return 0;

@@ -80,6 +80,14 @@ static void fill(struct variables *variables, const struct exec_options *options
 		add(variables, error_fd, "SWAPFAULT_ARM=open");
 	if (options->follow_exec)
 		add(variables, error_fd, "SWAPFAULT_FOLLOW_EXEC=1");
+	if (options->sim_deadline_ns)
+		add(variables, error_fd, "SWAPFAULT_DEADLINE_NS=%llu",
+		    (unsigned long long)options->sim_deadline_ns);
+	if (options->sector_bytes)
+		add(variables, error_fd, "SWAPFAULT_SECTOR_BYTES=%u", options->sector_bytes);
+	if (options->memory_align_bytes)
+		add(variables, error_fd, "SWAPFAULT_MEMORY_ALIGN_BYTES=%u",
+		    options->memory_align_bytes);
 }
 
 static void become_under(const struct exec_options *options, int error_fd)
@@ -112,11 +120,18 @@ void exec_become(const struct exec_options *options, const char *log_path, int e
 {
 	struct variables variables = {0};
 
+	for (int fd = 0; options->stdio && fd < 3; fd++)
+		if (dup2(options->stdio[fd], fd) < 0)
+			give_up(errno, error_fd);
+	if (options->directory && chdir(options->directory) < 0)
+		give_up(errno, error_fd);
+	for (char *const *word = options->env; word && *word; word++)
+		putenv(*word);
 	fill(&variables, options, log_path, error_fd);
 	for (unsigned i = 0; i < variables.count; i++)
 		putenv(variables.texts[i]);
 	if (options->under)
 		become_under(options, error_fd);
-	execvp(options->argv[0], options->argv);
+	execvp(options->program, options->argv);
 	give_up(errno, error_fd);
 }

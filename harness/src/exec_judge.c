@@ -83,6 +83,11 @@ static const char *hint_at_status(const struct exec_options *options,
 	return "";
 }
 
+static bool fits(const struct exec_options *options, int code)
+{
+	return options->status == EXEC_STATUS_FAILURE ? code != 0 : code == options->status;
+}
+
 static void find_end(const struct exec_options *options, const struct exec_end *end,
 		     struct eventlog *log, struct case_result *result)
 {
@@ -97,7 +102,11 @@ static void find_end(const struct exec_options *options, const struct exec_end *
 	else if (options->under && code == VALGRIND_STATUS)
 		result_add(result, options->under, CLASS_CONTRACT, "%s found errors",
 			   options->under);
-	else if (code && !options->expect_failure)
+	else if (code && !fits(options, code) && options->status)
+		result_add(result, "status", CLASS_CONTRACT,
+			   "the program ended with status %d, it should have with %d", code,
+			   options->status);
+	else if (code && !fits(options, code))
 		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d%s",
 			   code, hint_at_status(options, result));
 }
@@ -168,7 +177,7 @@ void exec_judge(const struct exec_options *options, const struct exec_end *end,
 		       "a fresh process");
 	else if (judge_idle(log, result))
 		return;
-	else if (options->expect_failure && end->status == 0)
+	else if (options->status != 0 && end->status == 0)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT,
 		       "the program ended with status 0, it should have failed");
 	else
@@ -207,7 +216,7 @@ void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	if (result->verdict == VERDICT_FAIL)
 		fprintf(stream, " (%s)", failure_class_name(result->failure_class));
 	fprintf(stream, "%s%s", result->reason[0] ? ": " : "", result->reason);
-	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) && options->expect_failure)
+	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) && options->status != 0)
 		fprintf(stream, "; the program ended with status %d", WEXITSTATUS(end->status));
 	fprintf(stream, ", %s back end, waits %s, seed %" PRIu64 ", %.2f s\n",
 		target_name(options->target), result->wait_call, options->seed,

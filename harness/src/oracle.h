@@ -40,6 +40,10 @@ oracle_fn oracle_deadline; /* it ended in time, and by itself */
 /* What the preload caught the program at: one record of type EVENTLOG_CHECK, as a finding. */
 void oracle_check(const struct eventlog_record *record, struct case_result *result);
 
+/* What a program left in @work_dir and in its standard output, against what it must leave. */
+void oracle_outputs(const struct program_expectation *expect, const char *work_dir, int stdout_fd,
+		    struct case_result *result);
+
 /* Those that look at one process, of one that others of the case follow. */
 void oracle_ask_process(const struct observation *seen, struct case_result *result);
 /* All of them, when the case is over. */

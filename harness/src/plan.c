@@ -4,10 +4,12 @@
  * scenario is found here, before anything runs.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec.h"
 #include "places.h"
 #include "plan_builder.h"
 #include "plan_room.h"
@@ -85,6 +87,19 @@ static struct test_case *next_case(struct builder *builder)
 	return &plan->cases[plan->count];
 }
 
+/* Where the machine may lack it, the scenario says so under `needs`, and is skipped. */
+static int check_program(struct builder *builder, const struct scenario *cell)
+{
+	const char *name = cell->program.argv.text;
+	char path[PATH_MAX];
+	int result = cell->program.argv.count ? exec_find_program(name, path, sizeof(path)) : 0;
+
+	if (result == 0)
+		return 0;
+	return diag_set(builder->diag, cell->path, cell->program.line, cell->program.column,
+			"argv: program '%s': %s", name, strerror(-result));
+}
+
 static int add_case(struct builder *builder, const struct scenario *scenario,
 		    const unsigned *choice, enum target target, const char *skip_reason)
 {
@@ -93,6 +108,8 @@ static int add_case(struct builder *builder, const struct scenario *scenario,
 
 	if (!test_case)
 		return no_memory(builder);
+	if (!skip_reason[0] && check_program(builder, builder->cell) < 0)
+		return -EINVAL;
 	if (builder->plan->count == CASES_MAX)
 		return diag_set(builder->diag, NULL, 0, 0, "more than %u cases", CASES_MAX);
 	result = plan_case_init(builder->options, scenario, builder->cell, choice, target,

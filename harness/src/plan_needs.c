@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,10 +19,12 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "exec.h"
 #include "number.h"
 #include "plan_internal.h"
 
 struct asked {
+	const char *name; /* of program-NAME */
 	const char *work_root;
 	uint64_t bytes; /* of disk-N, memory-N */
 	char *reason;
@@ -144,8 +147,16 @@ static int need_memory(const struct asked *asked)
 		     (unsigned long long)(asked->bytes >> 20));
 }
 
+static int need_program(const struct asked *asked)
+{
+	char path[PATH_MAX];
+	int result = exec_find_program(asked->name, path, sizeof(path));
+
+	return result < 0 ? lacks(asked, "program %s: %s", asked->name, strerror(-result)) : 0;
+}
+
 static const struct need {
-	const char *name; /* ends with - when a size follows */
+	const char *name; /* ends with - when a size or a name follows */
 	need_fn *check;
 	bool of_kernel; /* sim has it anyway */
 } needs[] = {
@@ -156,6 +167,7 @@ static const struct need {
 	{"root", need_root, false},
 	{"disk-", need_disk, false},
 	{"memory-", need_memory, false},
+	{"program-", need_program, false},
 };
 
 int plan_need_check(const char *need, enum target target, const char *work_root, char *reason,
@@ -166,13 +178,15 @@ int plan_need_check(const char *need, enum target target, const char *work_root,
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		size_t length = strlen(needs[i].name);
-		bool sized = needs[i].name[length - 1] == '-';
+		bool more = needs[i].name[length - 1] == '-';
 
-		if (strncmp(need, needs[i].name, length) != 0 || (!sized && need[length]))
+		if (strncmp(need, needs[i].name, length) != 0 || (!more && need[length]))
 			continue;
 		if (target == TARGET_SIM && needs[i].of_kernel)
 			return 0;
-		if (sized && number_bytes(need + length, &asked.bytes) < 0)
+		asked.name = need + length;
+		if (more && needs[i].check != need_program &&
+		    number_bytes(need + length, &asked.bytes) < 0)
 			break;
 		return needs[i].check(&asked);
 	}

@@ -83,6 +83,7 @@ static void finish(struct run *run, struct job *job)
 	run_under_keep(run, job);
 	run_sanitizer_keep(run, job);
 	run_report(run, &job->result);
+	job_end_program(job);
 	release(run, job);
 }
 
@@ -164,7 +165,7 @@ struct waiting { /* what is polled, and whose it is */
 	struct forkserver *servers[POLLED_MAX];
 	struct job *jobs[POLLED_MAX];
 	unsigned count;
-	bool soon; /* somebody may ask through shared memory */
+	bool soon; /* somebody may ask through shared memory, or end without a word */
 };
 
 static void watch(struct waiting *waiting, int fd, struct forkserver *server, struct job *job)
@@ -180,7 +181,7 @@ static void watch_job(struct waiting *waiting, struct job *job)
 		watch(waiting, job->reader.pipe, NULL, job);
 	else if (job->state == JOB_RUNNING && (job->pause_steps || job->may_stay))
 		watch(waiting, job->pause_ours, NULL, job);
-	waiting->soon |= job->state == JOB_RUNNING && job->asks_jobctl;
+	waiting->soon |= job->state == JOB_RUNNING && (job->asks_jobctl || job_is_program(job));
 }
 
 static void watch_all(struct run *run, struct waiting *waiting)
@@ -219,6 +220,7 @@ static void look_at_jobs(struct run *run)
 		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++) {
 			struct job *job = &run->lanes[t].jobs[i];
 
+			job_poll_program(job);
 			job_check_deadline(job, now);
 			if (job_is_done(job))
 				process_done(run, job);

@@ -66,6 +66,8 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 		.outcome_fd = -1,
 		.pause_ours = -1,
 		.pause_theirs = -1,
+		.stdout_fd = -1,
+		.stderr_fd = -1,
 	};
 	error = make_log(job);
 	if (error == 0)
@@ -90,6 +92,7 @@ static void close_fd(int fd)
 void job_fini(struct job *job)
 {
 	reader_kill(&job->reader);
+	job_end_program(job);
 	eventlog_close(job->log);
 	if (job->outcome_file)
 		munmap(job->outcome_file, WIRE_OUTCOME_BYTES_MAX);
@@ -100,7 +103,12 @@ void job_fini(struct job *job)
 	outcome_free(&job->outcome);
 	if (job->work_dir[0])
 		work_dir_remove(job->work_dir);
-	*job = (struct job){.log_fd = -1, .outcome_fd = -1, .pause_ours = -1, .pause_theirs = -1};
+	*job = (struct job){.log_fd = -1,
+			    .outcome_fd = -1,
+			    .pause_ours = -1,
+			    .pause_theirs = -1,
+			    .stdout_fd = -1,
+			    .stderr_fd = -1};
 }
 
 /* Does a fault of the case need the harness's hand? */
@@ -119,7 +127,7 @@ static int empty_log(struct job *job)
 	return job->stays ? eventlog_reset(job->log) : eventlog_init(job->log_fd);
 }
 
-static int reset(struct job *job, const struct test_case *test_case)
+int job_reset(struct job *job, const struct test_case *test_case)
 {
 	int error = empty_log(job);
 
@@ -208,7 +216,7 @@ int job_start(struct job *job, const struct test_case *test_case, struct forkser
 
 	if (!may_stay || job->server != server)
 		job_dismiss(job);
-	error = reset(job, test_case);
+	error = job_reset(job, test_case);
 	job->server = server;
 	job->id = id;
 	job->patience = patience;
@@ -476,16 +484,25 @@ static bool has_hang(const struct job *job)
 	return last && last->type == EVENTLOG_HANG;
 }
 
+static void judge_worker(struct job *job, bool emulated)
+{
+	struct observation seen = observe(job, emulated);
+
+	oracle_ask_all(&seen, &job->result);
+	verdict_count_faults(job->test_case, job->log, &job->result);
+	verdict_decide(job->test_case, &seen, &job->result);
+}
+
 void job_judge(struct job *job, bool emulated)
 {
 	struct case_result *result = &job->result;
-	struct observation seen = observe(job, emulated);
 
 	if (has_hang(job))
 		run_story(0, job->log, job->story, sizeof(job->story));
-	oracle_ask_all(&seen, result);
-	verdict_count_faults(job->test_case, job->log, result);
-	verdict_decide(job->test_case, &seen, result);
+	if (job_is_program(job))
+		job_judge_program(job);
+	else
+		judge_worker(job, emulated);
 	result->exit_status = job->status;
 	result->shared = job->again;
 	result->duration_ns = job_now_ns() - job->began_ns;

@@ -35,6 +35,7 @@ struct job {
 	struct forkserver *server;
 	uint32_t id; /* of the case with its server */
 	int log_fd, outcome_fd, pause_ours, pause_theirs;
+	int stdout_fd, stderr_fd; /* of a program while its case lasts, else -1 */
 	struct eventlog *log;
 	struct wire_outcome *outcome_file;
 	struct outcome outcome;
@@ -73,6 +74,7 @@ int job_start(struct job *job, const struct test_case *test_case, struct forkser
 bool job_case_shares(const struct test_case *test_case);
 /* The process that stays is not wanted any more. */
 void job_dismiss(struct job *job);
+int job_reset(struct job *job, const struct test_case *test_case);
 /* Things that happen to it. */
 void job_started(struct job *job, pid_t pid);
 void job_ended(struct job *job, int status);
@@ -88,6 +90,17 @@ bool job_goes_on(const struct job *job);
 int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated);
 /* Its case is over: the verdict. */
 void job_judge(struct job *job, bool emulated);
+
+/* run_program.c: likewise for a case whose scenario names a program. */
+static inline bool job_is_program(const struct job *job)
+{
+	return job->test_case && job->test_case->program;
+}
+int job_start_program(struct job *job, const struct test_case *test_case, const char *preload,
+		      const sigset_t *mask);
+void job_poll_program(struct job *job);
+void job_judge_program(struct job *job);
+void job_end_program(struct job *job); /* forget its words, once it is judged or was killed */
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */
 void job_keep(struct job *job, struct work_root *root);

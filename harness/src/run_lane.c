@@ -136,6 +136,18 @@ int run_start_anew(struct run *run, struct job *job)
 	return send_case(run, job, job->test_case);
 }
 
+static void report_no_start(struct run *run, const struct test_case *test_case, int error)
+{
+	char text[PATH_MAX];
+
+	if (test_case->program)
+		snprintf(text, sizeof(text), "program %.1000s: %s", test_case->program->argv.text,
+			 strerror(-error));
+	else
+		snprintf(text, sizeof(text), "%s", strerror(-error));
+	report_without_running(run, test_case, VERDICT_BROKEN, text);
+}
+
 static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
 {
 	struct job *job = idle_job(run, lane);
@@ -148,11 +160,14 @@ static void start_case(struct run *run, struct lane *lane, const struct test_cas
 				       "its faulty core is not built");
 		return;
 	}
-	error = send_case(run, job, test_case);
+	if (test_case->program)
+		error = job_start_program(job, test_case, run->paths.preload, &run->signals.mask);
+	else
+		error = send_case(run, job, test_case);
 	if (error == -EINTR)
 		return;
 	if (error < 0) {
-		report_without_running(run, test_case, VERDICT_BROKEN, strerror(-error));
+		report_no_start(run, test_case, error);
 		return;
 	}
 	lane->used += run_weight(lane, test_case);

@@ -12,6 +12,7 @@
 
 /* Event log and its mapping's own, outcome, both ends of the pause, a reader's pipe. */
 #define JOB_DESCRIPTORS 6u
+#define PROGRAM_DESCRIPTORS 2u /* what it prints */
 /* The marks of work directories; a start of a fork server, files that are read or kept. */
 #define PASSING_DESCRIPTORS 10u
 
@@ -44,20 +45,29 @@ static unsigned lanes_used(const struct plan *plan)
 	return (unsigned)__builtin_popcount(seen);
 }
 
+static unsigned job_descriptors(const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->scenarios_count; i++)
+		if (plan->scenarios[i]->program.argv.count)
+			return JOB_DESCRIPTORS + PROGRAM_DESCRIPTORS;
+	return JOB_DESCRIPTORS;
+}
+
 int run_limit_descriptors(struct run *run)
 {
 	unsigned lanes = lanes_used(run->plan), used = descriptors_in_use(), jobs;
+	unsigned each = lanes * job_descriptors(run->plan);
 	unsigned fixed = servers_needed(run->plan) + PASSING_DESCRIPTORS;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
 		return 0;
-	if (used == UINT_MAX || used + fixed + lanes * JOB_DESCRIPTORS > limit.rlim_cur)
+	if (used == UINT_MAX || used + fixed + each > limit.rlim_cur)
 		return diag_set(run->diag, NULL, 0, 0,
 				"RLIMIT_NOFILE (ulimit -n) is %llu: this run needs at least %u",
 				(unsigned long long)limit.rlim_cur,
-				(used == UINT_MAX ? 0 : used) + fixed + lanes * JOB_DESCRIPTORS);
-	jobs = (unsigned)(limit.rlim_cur - used - fixed) / (lanes * JOB_DESCRIPTORS);
+				(used == UINT_MAX ? 0 : used) + fixed + each);
+	jobs = (unsigned)(limit.rlim_cur - used - fixed) / each;
 	for (unsigned t = 0; t < TARGET_COUNT; t++)
 		if (run->lanes[t].room > jobs)
 			run->lanes[t].room = jobs;

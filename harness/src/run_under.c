@@ -150,6 +150,8 @@ void run_under_keep(const struct run *run, const struct job *job)
 /* In sim signals come at the points where waits look for them: valgrind has no part in that. */
 const char *run_under_refuses(const struct run *run, const struct test_case *test_case)
 {
+	if (run_valgrind_tool(run) && test_case->program)
+		return "a scenario's program runs without tools: see swaptorture exec --under";
 	if (run_valgrind_tool(run) && test_case->target != TARGET_SIM)
 		return "valgrind has no io_pgetevents: only sim runs under it";
 	return "";

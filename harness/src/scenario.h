@@ -7,6 +7,7 @@
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
+#include "program.h"
 #include "schedule.h"
 #include "workload.h"
 
@@ -42,6 +43,7 @@ struct expectation {
 	unsigned failures;		  /* exactly so many requests fail; 0: as the effect says */
 	char stats[4][48]; /* "spurious_events>=1", "interrupts==0": counters of swapio_stats */
 	unsigned stats_count;
+	struct program_expectation program;
 };
 
 #define SCENARIO_MATRIX_KEYS_MAX 8
@@ -76,6 +78,7 @@ struct scenario {
 	unsigned matrix_count;
 	struct matrix_key matrix[SCENARIO_MATRIX_KEYS_MAX];
 	struct workload workload; /* defaults; a case has its cell applied */
+	struct program program;	  /* in place of it, if there is one */
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */

@@ -21,9 +21,9 @@ static const struct yaml_node *place_of(const struct yaml_node *root, const char
 
 static int check_what_runs(struct scenario_reader *reader, const struct yaml_node *root)
 {
-	if (!yaml_node_member(root, "swap"))
-		return scenario_refuse(reader, root, "key 'swap' is missing");
-	return 0;
+	if (!yaml_node_member(root, "swap") && !yaml_node_member(root, "program"))
+		return scenario_refuse(reader, root, "key 'swap' or 'program' is missing");
+	return scenario_check_program(reader, root);
 }
 
 static const struct yaml_node *tensor_place(const struct yaml_node *root, unsigned index,

@@ -61,7 +61,7 @@ expect 2 'nowhere/x: No such file' run --report tap:nowhere/x scenarios/group
 expect 2 'only one of them can be standard output' \
 	run --report tap:- --report ndjson:- scenarios/group
 expect 2 'nowhere: No such file or directory' run nowhere
-expect 2 "bad.yaml:1:1: key 'swap' is missing" run bad.yaml
+expect 2 "bad.yaml:1:1: key 'swap' or 'program' is missing" run bad.yaml
 expect 2 'scenarios/meta/bad.yaml:2:1: no YAML' list scenarios/meta
 expect 2 "no matrix has the key 'wokers', did you mean 'workers'" run --case wokers=1
 expect 2 'is one of 0, 1' run --case workers=2
