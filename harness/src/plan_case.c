@@ -169,15 +169,15 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 {
 	int result;
 
-	*test_case = (struct test_case){
-		.scenario = scenario,
-		.target = target,
-		.seed = options->seed,
-		.workload = cell->workload,
-		.expect = cell->expect,
-		.sector_bytes = cell->sector_bytes,
-		.memory_align_bytes = cell->memory_align_bytes,
-	};
+	/* Some compilers build a literal on the stack first, which this one is too large for. */
+	memset(test_case, 0, sizeof(*test_case));
+	test_case->scenario = scenario;
+	test_case->target = target;
+	test_case->seed = options->seed;
+	test_case->workload = cell->workload;
+	test_case->expect = cell->expect;
+	test_case->sector_bytes = cell->sector_bytes;
+	test_case->memory_align_bytes = cell->memory_align_bytes;
 	result = set_program(cell, test_case);
 	if (result == 0)
 		result = set_schedule(options, cell, test_case, diag);

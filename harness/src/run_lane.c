@@ -12,6 +12,7 @@
 
 #define HOST_JOBS_PER_CORE 8u /* io_destroy sleeps 35 ms: many at once cost nothing */
 #define EMULATED_PATIENCE 30u
+#define STARTING_MAX 8u
 #define START_TRIES 3u /* whoever killed a fork server may kill the next one, too */
 
 void run_report(struct run *run, const struct case_result *result)
@@ -148,30 +149,44 @@ static void report_no_start(struct run *run, const struct test_case *test_case, 
 	report_without_running(run, test_case, VERDICT_BROKEN, text);
 }
 
-static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
+/* False: the server has more to read than it may, try again later. */
+static bool start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
 {
 	struct job *job = idle_job(run, lane);
 	int error;
 
 	if (!job)
-		return;
+		return true;
 	if (!core_exists(run, test_case->scenario->core)) {
 		report_without_running(run, test_case, VERDICT_BROKEN,
 				       "its faulty core is not built");
-		return;
+		return true;
 	}
 	if (test_case->program)
 		error = job_start_program(job, test_case, run->paths.preload, &run->signals.mask);
 	else
 		error = send_case(run, job, test_case);
 	if (error == -EINTR)
-		return;
+		return true;
+	if (error == -EAGAIN && !test_case->program)
+		return false;
 	if (error < 0) {
 		report_no_start(run, test_case, error);
-		return;
+		return true;
 	}
 	lane->used += run_weight(lane, test_case);
 	run->active++;
+	return true;
+}
+
+/* Cases that were sent and have not begun: they fill the socket, which restarts need, too. */
+static unsigned cases_starting(const struct lane *lane)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < lane->jobs_count; i++)
+		count += lane->jobs[i].state == JOB_STARTING;
+	return count;
 }
 
 int run_start_next(struct run *run, struct job *job)
@@ -179,7 +194,7 @@ int run_start_next(struct run *run, struct job *job)
 	struct forkserver *server = server_for(run, job->test_case->scenario->core);
 
 	if (!server)
-		return run->error;
+		return run->error ? run->error : -EINTR;
 	return job_next_process(job, server, ++run->next_id, run_is_emulated(run));
 }
 
@@ -207,8 +222,9 @@ static bool lane_step(struct run *run, struct lane *lane)
 		return false;
 	if (run->jobs_limit && run->active >= run->jobs_limit)
 		return false;
+	if (cases_starting(lane) >= STARTING_MAX || !start_case(run, lane, test_case))
+		return false;
 	lane->next++;
-	start_case(run, lane, test_case);
 	return true;
 }
 
