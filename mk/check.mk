@@ -51,8 +51,8 @@ check-coverage: ## unit tests and tests of the programs, and how many lines they
 	+$(Q)$(MAKE) --no-print-directory O='$(COVERAGE_O)' COVERAGE=1 CFLAGS='-O0 -g' all tests
 	$(Q)find '$(COVERAGE_O)' -name '*.gcda' -delete
 	$(Q)mk/check/jobs.sh '$(COVERAGE_O)' unit shell | grep -v ^shell/faults/ | \
-		mk/check/runner.sh '$(COVERAGE_O)/check' $(JOBS)
-	$(Q)mk/check/coverage.sh '$(COVERAGE_O)'
+		mk/check/runner.sh '$(COVERAGE_O)/check' $(JOBS); status=$$?; \
+		mk/check/coverage.sh '$(COVERAGE_O)' && exit $$status
 
 ifneq ($(filter scenarios/%,$(T)),)
 check-now: check-scenarios

@@ -207,7 +207,8 @@ void tell_data(unsigned tensor, const struct pattern_finding *finding)
 	end(&line);
 }
 
-static void tell_words(const char *kind, const char *format, va_list arguments)
+static __attribute__((format(printf, 2, 0))) void tell_words(const char *kind, const char *format,
+							     va_list arguments)
 {
 	char text[1024];
 	struct line line;
