@@ -72,17 +72,6 @@ static bool power_was_cut(const struct exec_options *options, const struct exec_
 	return verdict_power_was_cut(options->schedule, result, end->status);
 }
 
-/* Faults that a program has to notice may be what its status tells of. */
-static const char *hint_at_status(const struct exec_options *options,
-				  const struct case_result *result)
-{
-	for (unsigned i = 0; i < result->faults_count; i++)
-		if (result->faults[i].injected &&
-		    fault_effect(&options->schedule->faults[i]) != EFFECT_TRANSPARENT)
-			return "; if it must fail by these faults, say --expect failure";
-	return "";
-}
-
 static bool fits(const struct exec_options *options, int code)
 {
 	return options->status == EXEC_STATUS_FAILURE ? code != 0 : code == options->status;
@@ -107,8 +96,8 @@ static void find_end(const struct exec_options *options, const struct exec_end *
 			   "the program ended with status %d, it should have with %d", code,
 			   options->status);
 	else if (code && !fits(options, code))
-		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d%s",
-			   code, hint_at_status(options, result));
+		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d",
+			   code);
 }
 
 static bool judge_broken(const struct exec_options *options, const struct exec_end *end,
@@ -199,6 +188,20 @@ static void tell_fault(const struct fault *fault, const struct fault_outcome *ou
 		fprintf(stream, "did not fire\n");
 }
 
+/* Faults that a program has to notice may be what its status tells of. */
+static const char *hint_at_status(const struct exec_options *options, const struct exec_end *end,
+				  const struct case_result *result)
+{
+	if (result->verdict != VERDICT_FAIL || options->status != 0 || !WIFEXITED(end->status) ||
+	    !WEXITSTATUS(end->status))
+		return "";
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected &&
+		    fault_effect(&options->schedule->faults[i]) != EFFECT_TRANSPARENT)
+			return "; if it must fail by these faults, say --expect failure";
+	return "";
+}
+
 void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	       const struct case_result *result, FILE *stream)
 {
@@ -215,7 +218,8 @@ void exec_tell(const struct exec_options *options, const struct exec_end *end,
 	fprintf(stream, "swaptorture: %s", verdict_name(result->verdict));
 	if (result->verdict == VERDICT_FAIL)
 		fprintf(stream, " (%s)", failure_class_name(result->failure_class));
-	fprintf(stream, "%s%s", result->reason[0] ? ": " : "", result->reason);
+	fprintf(stream, "%s%s%s", result->reason[0] ? ": " : "", result->reason,
+		hint_at_status(options, end, result));
 	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) && options->status != 0)
 		fprintf(stream, "; the program ended with status %d", WEXITSTATUS(end->status));
 	fprintf(stream, ", %s back end, waits %s, seed %" PRIu64 ", %.2f s\n",
