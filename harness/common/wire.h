@@ -30,8 +30,9 @@ enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_COUNT };
 
 /* What an earlier process of the case left in the file of a tensor. */
 struct wire_kept {
-	uint32_t drawn;	 /* generations so far */
-	uint32_t stored; /* the one that the file holds; 0: unknown */
+	uint32_t drawn;	       /* generations so far */
+	uint32_t stored;       /* the one that the file holds; 0: unknown */
+	uint64_t stored_bytes; /* its length */
 };
 
 /* The texts follow it, each with its NUL: work directory, schedule, workload as JSON. */

@@ -164,6 +164,7 @@ static int read_kept(struct outcome *outcome, const json_t *line)
 	outcome->kept[number_of(line, "tensor")] = (struct wire_kept){
 		.drawn = (uint32_t)number_of(line, "drawn"),
 		.stored = (uint32_t)number_of(line, "stored"),
+		.stored_bytes = (uint64_t)number_of(line, "bytes"),
 	};
 	return 0;
 }

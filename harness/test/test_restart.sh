@@ -88,6 +88,20 @@ for run in 1 2 3; do
 	done
 done
 
+# A promise that a rename renewed: of the second file, not of the first.
+expect 1 'generation 2 was made durable' run "$SRC/scenarios/meta/replaced-file-is-a-mixture.yaml" \
+	--work-dir .
+expect 1 'are not what the file holds' run "$SRC/scenarios/meta/reads-another-file-after-a-crash.yaml" \
+	--work-dir .
+
+# A later process goes on counting generations: it can tell its own writes from those before.
+write_case '[swap-out, swap-out, restart, swap-out, restart, swap-in]'
+run_case 0 '1 passed' --target sim --keep
+grep -h '"k":"request","step":3.*"write":1.*"generation":3' swaptorture-*/*/outcome.ndjson >out ||
+	fail "the second process does not write generation 3"
+grep -h '"k":"request","step":5.*"write":0.*"generation":3' swaptorture-*/*/outcome.ndjson >out ||
+	fail "the third process does not know of generation 3"
+
 # Steps that cannot be.
 refuse() {
 	write_case "$2"

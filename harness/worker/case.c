@@ -39,6 +39,7 @@ static void take_kept(void)
 
 		tensor->generation = worker.wire.kept[i].drawn;
 		tensor->stored = worker.wire.kept[i].stored;
+		tensor->stored_bytes = worker.wire.kept[i].stored_bytes;
 	}
 }
 

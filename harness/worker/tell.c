@@ -258,6 +258,7 @@ void tell_kept(unsigned tensor)
 	add_number(&line, "tensor", tensor);
 	add_number(&line, "drawn", worker.tensors[tensor].generation);
 	add_number(&line, "stored", worker.tensors[tensor].stored);
+	add_number(&line, "bytes", (int64_t)worker.tensors[tensor].stored_bytes);
 	end(&line);
 }
 

@@ -74,6 +74,19 @@ static void tell_begun(unsigned index, const struct transfer *transfer)
 		tell_write("begun", index, transfer->generation, transfer->length_bytes);
 }
 
+/* A write that was shorter than this read leaves older bytes behind it; generation 0: a write
+ * failed, so nobody knows what the file holds. */
+static uint64_t known_bytes(unsigned index, const struct transfer *transfer)
+{
+	uint64_t stored = worker.tensors[index].stored_bytes;
+
+	if (transfer->op == SWAPIO_WRITE)
+		return transfer->length_bytes;
+	if (!transfer->generation)
+		return 0;
+	return stored < transfer->length_bytes ? stored : transfer->length_bytes;
+}
+
 void transfer_prepare(const struct step *step, unsigned index, bool write,
 		      struct transfer *transfer)
 {
@@ -92,6 +105,7 @@ void transfer_prepare(const struct step *step, unsigned index, bool write,
 		transfer_refuse(transfer, error, "buffer", tensor_of(index)->name);
 		return;
 	}
+	transfer->known_bytes = known_bytes(index, transfer);
 	fill_or_poison(index, transfer);
 	tell_begun(index, transfer);
 	if (!step->by_fd)
@@ -159,11 +173,12 @@ static void check_data(unsigned index, const struct transfer *transfer)
 
 	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
 		names[i] = tensor_of(i)->name;
-	if (!transfer->generation)
-		compare_with_file(index, transfer);
-	else if (pattern_check(&pattern, 0, worker.tensors[index].memory, transfer->length_bytes,
-			       names, worker.workload.tensors_count, &finding))
+	if (transfer->known_bytes &&
+	    pattern_check(&pattern, 0, worker.tensors[index].memory, transfer->known_bytes, names,
+			  worker.workload.tensors_count, &finding))
 		tell_data(index, &finding);
+	else if (transfer->known_bytes < transfer->length_bytes)
+		compare_with_file(index, transfer);
 	if (transfer->op == SWAPIO_READ)
 		check_red_zone(index, transfer);
 }

@@ -28,8 +28,9 @@ struct transfer {
 	enum swapio_op op;
 	uint32_t generation;
 	uint64_t length_bytes;
-	int64_t size_before; /* of the file; -errno when it was not there */
-	int fd;		     /* -1: by path */
+	uint64_t known_bytes; /* of them are of that generation */
+	int64_t size_before;  /* of the file; -errno when it was not there */
+	int fd;		      /* -1: by path */
 	swapio_id id;
 	int error;	  /* of submit, or of the wait for it; result has the transfer's own */
 	bool synchronous; /* through swapio_read or swapio_write: no range is told */
