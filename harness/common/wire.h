@@ -77,7 +77,7 @@ struct wire_outcome {
 
 /* The probe that is written and read once the faults are over. */
 #define WIRE_PROBE_FILE "aftermath.probe"
-#define WIRE_PROBE_BYTES 12345u
+#define WIRE_PROBE_BYTES 8191u
 #define WIRE_PROBE_TENSOR 127u
 
 /* Send with @count descriptors, none of which is closed. 0, -errno. */

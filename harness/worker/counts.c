@@ -51,6 +51,24 @@ static size_t read_whole(const char *path, char *text, size_t bytes)
 	return used;
 }
 
+/*
+ * The process's own status, whose descriptor is kept for the next time, out of the way of numbers
+ * that programs count on; where there is no room up there, it is opened each time.
+ */
+static void read_status(char *text, size_t bytes)
+{
+	static int kept = -1;
+	long got;
+
+	if (kept < 0)
+		kept = raw_keep_high(raw_open("/proc/self/status", O_RDONLY, 0));
+	got = kept < 0 ? -1 : raw_pread(kept, text, bytes - 1, 0);
+	if (got < 0)
+		read_whole("/proc/self/status", text, bytes);
+	else
+		text[got] = '\0';
+}
+
 /* "VmLck:\t    123 kB" */
 static int64_t number_of(const char *status, const char *name)
 {
@@ -120,7 +138,7 @@ int64_t counts_locked(void)
 {
 	static char status[8192];
 
-	read_whole("/proc/self/status", status, sizeof(status));
+	read_status(status, sizeof(status));
 	return number_of(status, "VmLck:") * 1024;
 }
 
@@ -136,7 +154,7 @@ static void count_all(struct counts *counts)
 {
 	static char status[8192];
 
-	read_whole("/proc/self/status", status, sizeof(status));
+	read_status(status, sizeof(status));
 	counts->values[COUNT_FDS] = count_fds();
 	counts->values[COUNT_THREADS] =
 		LEAKS_COUNT_THREADS ? number_of(status, "Threads:") : COUNT_ABSENT;

@@ -57,7 +57,7 @@ struct worker {
 	int fds[WIRE_FD_COUNT];
 	const char *work_dir, *schedule;
 	struct workload workload;
-	struct swapio *handle;
+	struct swapio *handle; /* from here on nothing outlives the case, see stay.c */
 	struct worker_tensor tensors[WORKLOAD_TENSORS_MAX];
 	struct transfer transfers[WORKLOAD_TENSORS_MAX]; /* of the step that runs */
 	unsigned step;
