@@ -67,6 +67,11 @@ named() {
 groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs |
 	sed 's|^\./||' | sort)
 
+# Groups where cases can be chosen by their number of workers: not those that only run programs.
+with_workers=$(cd scenarios && for group in $groups; do
+	! grep -qs '^  workers:' "$group"/*.yaml || echo "$group"
+done)
+
 # What is about threads: of one worker beside the caller, and of several on one file.
 threaded='lifecycle/cancel-in-flight.yaml lifecycle/close-with-a-held-completion.yaml
 	lifecycle/error-then-reuse.yaml lifecycle/event-twice-or-unknown.yaml
@@ -93,7 +98,7 @@ for suite in "$@"; do
 		;;
 	tsan)
 		units tsan "$build/tsan" '' core
-		scenarios tsan "$build" sim '--under tsan --case workers=1' $groups
+		scenarios tsan "$build" sim '--under tsan --case workers=1' $with_workers
 		scenarios tsan "$build" sim '--under tsan --case workers=2' $crowded
 		scenarios tsan "$build" host '--under tsan --case workers=2' $crowded
 		;;
@@ -102,7 +107,7 @@ for suite in "$@"; do
 		;;
 	memcheck)
 		units memcheck "$build" "$MEMCHECK" core faults harness
-		scenarios memcheck "$build" sim '--under memcheck --case workers=0' $groups
+		scenarios memcheck "$build" sim '--under memcheck --case workers=0' $with_workers
 		scenarios memcheck/threads "$build" sim '--under memcheck --case workers=1' \
 			$threaded
 		;;
