@@ -12,17 +12,18 @@ export UBSAN_OPTIONS ?= print_stacktrace=1
 export T
 
 run_suites = $(Q)mk/check/jobs.sh '$(O)' $(1) | mk/check/runner.sh '$(O)/check' $(JOBS)
-variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
+# variant DIR,SANITIZERS,CFLAGS,GOALS. What is only run to be looked at is not optimized for long.
+variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' CFLAGS='$(3)' $(4)
 
 build-asan:
-	$(call variant,$(ASAN_O),address$(comma)undefined,all tests-unit)
+	$(call variant,$(ASAN_O),address$(comma)undefined,-O0 -g,all tests-unit)
 
 # Behaviour must not depend on NDEBUG (contract row C22).
 build-ndebug:
-	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG core tests-core
+	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG CFLAGS='-O1 -g' core tests-core
 
 build-tsan:
-	$(call variant,$(TSAN_O),thread,worker tests-core)
+	$(call variant,$(TSAN_O),thread,-O1 -g,worker tests-core)
 
 check-unit: all tests ## unit tests and shell tests
 	$(call run_suites,unit shell)
@@ -37,7 +38,7 @@ check-tsan: all build-tsan ## the core's tests and scenarios under TSan
 	$(call run_suites,tsan)
 
 check-valgrind: all tests ## unit tests and scenarios under memcheck and helgrind
-	$(call run_suites,helgrind-core helgrind memcheck)
+	$(call run_suites,memcheck memcheck-units helgrind helgrind-core)
 
 check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 	$(call run_suites,lint)
@@ -57,9 +58,9 @@ check-coverage: ## unit tests and tests of the programs, and how many lines they
 ifneq ($(filter scenarios/%,$(T)),)
 check-now: check-scenarios
 else
-# All but the core's unit tests under helgrind, which ThreadSanitizer has seen; the long jobs first.
+# Under valgrind only what the sanitizers do not see: the rest is check-valgrind's. The long jobs first.
 check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
-	$(call run_suites,shell scenarios asan memcheck tsan helgrind ndebug unit fuzz lint)
+	$(call run_suites,shell scenarios asan memcheck tsan ndebug unit fuzz lint)
 endif
 
 new-scenario: all ## a scenario to start from: NAME=GROUP/WHAT-HAPPENS-WHEN

@@ -106,8 +106,10 @@ for suite in "$@"; do
 		units ndebug "$build/ndebug" '' core
 		;;
 	memcheck)
-		units memcheck "$build" "$MEMCHECK" core faults harness
 		scenarios memcheck "$build" sim '--under memcheck --case workers=0' $with_workers
+		;;
+	memcheck-units)
+		units memcheck "$build" "$MEMCHECK" core faults harness
 		scenarios memcheck/threads "$build" sim '--under memcheck --case workers=1' \
 			$threaded
 		;;
