@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: MIT
 # check.mk - the suites: what has to be built, and which jobs of mk/check/jobs.sh run then, JOBS of
-# them at a time. T=PATTERN selects jobs by name (make check T='unit/*').
+# them at a time. T=PATTERN selects jobs by name (make check T='unit/*'), T=scenarios/... scenarios.
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 ASAN_O := $(O)/asan
 TSAN_O := $(O)/tsan
+COVERAGE_O := $(O)/coverage
 
 export ASAN_OPTIONS ?= verify_asan_link_order=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export T
 
 run_suites = $(Q)mk/check/jobs.sh '$(O)' $(1) | mk/check/runner.sh '$(O)/check' $(JOBS)
-variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' $(3)
+# variant DIR,SANITIZERS,CFLAGS,GOALS. What is only run to be looked at is not optimized for long.
+variant = +$(Q)$(MAKE) --no-print-directory O='$(1)' SAN='$(2)' CFLAGS='$(3)' $(4)
 
 build-asan:
-	$(call variant,$(ASAN_O),address$(comma)undefined,all tests-unit)
+	$(call variant,$(ASAN_O),address$(comma)undefined,-O0 -g,all tests-unit)
 
 # Behaviour must not depend on NDEBUG (contract row C22).
 build-ndebug:
-	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG core tests-core
+	+$(Q)$(MAKE) --no-print-directory O='$(O)/ndebug' CPPFLAGS=-DNDEBUG CFLAGS='-O1 -g' core tests-core
 
 build-tsan:
-	$(call variant,$(TSAN_O),thread,core tests-core)
+	$(call variant,$(TSAN_O),thread,-O1 -g,worker tests-core)
 
 check-unit: all tests ## unit tests and shell tests
 	$(call run_suites,unit shell)
@@ -32,11 +34,11 @@ check-scenarios: all ## the scenarios on every target this machine has
 check-asan check-ubsan: build-asan ## unit tests and scenarios under ASan and UBSan
 	$(call run_suites,asan)
 
-check-tsan: build-tsan ## the core's tests under TSan
+check-tsan: all build-tsan ## the core's tests and scenarios under TSan
 	$(call run_suites,tsan)
 
-check-valgrind: all tests ## unit tests and scenarios under memcheck, the core under helgrind
-	$(call run_suites,helgrind memcheck)
+check-valgrind: all tests ## unit tests and scenarios under memcheck and helgrind
+	$(call run_suites,memcheck memcheck-units helgrind helgrind-core)
 
 check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 	$(call run_suites,lint)
@@ -44,9 +46,25 @@ check-tidy: all tests $(LAYERS_DECLARED) ## every lint
 fuzz-smoke: build-fuzz ## every parser for some seconds
 	$(call run_suites,fuzz)
 
-# All of it, the long jobs first.
+# The preload is not measured but by its unit tests, and neither is a case's process, which ends
+# without a word to gcov.
+check-coverage: ## unit tests and tests of the programs, and how many lines they reach
+	+$(Q)$(MAKE) --no-print-directory O='$(COVERAGE_O)' COVERAGE=1 CFLAGS='-O0 -g' all tests
+	$(Q)find '$(COVERAGE_O)' -name '*.gcda' -delete
+	$(Q)mk/check/jobs.sh '$(COVERAGE_O)' unit shell | grep -v ^shell/faults/ | \
+		mk/check/runner.sh '$(COVERAGE_O)/check' $(JOBS); status=$$?; \
+		mk/check/coverage.sh '$(COVERAGE_O)' && exit $$status
+
+ifneq ($(filter scenarios/%,$(T)),)
+check-now: check-scenarios
+else
+# Under valgrind only what the sanitizers do not see: the rest is check-valgrind's. The long jobs first.
 check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
 	$(call run_suites,shell scenarios asan memcheck tsan ndebug unit fuzz lint)
+endif
+
+new-scenario: all ## a scenario to start from: NAME=GROUP/WHAT-HAPPENS-WHEN
+	$(Q)'$(O)/bin/swaptorture' new '$(NAME)'
 
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
@@ -64,4 +82,5 @@ run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, wr
 	$(call again,run-now)
 
 .PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
-	check-valgrind check-tidy fuzz-smoke check-now run-now check run soak
+	check-valgrind check-tidy check-coverage new-scenario fuzz-smoke check-now run-now check run \
+	soak

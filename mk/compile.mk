@@ -14,6 +14,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 	-Wformat=2 -Wcast-qual -Wswitch-enum -Wimplicit-fallthrough
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+SAN_FLAGS += $(if $(filter 1,$(COVERAGE)),--coverage)
 # Position independent throughout: every object may end up in a shared library or in a preload.
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
 	$(if $(filter 1,$(WERROR)),-Werror) $(SAN_FLAGS)

@@ -16,8 +16,9 @@ endif
 
 $(SCHEDULE_A): $(call objects,$(SCHEDULE_SRC))
 
-# The preload is in place before a sanitizer's own start, so it can never be instrumented itself.
-FAULTS_OBJ := $(patsubst %.c,$(O)/$(if $(SAN),plain,obj)/%.o,$(FAULTS_SRC) $(SCHEDULE_SRC))
+# The preload is in place before a sanitizer's own start, so it can never be instrumented itself; nor
+# for coverage, which would open files at the end of strangers.
+FAULTS_OBJ := $(patsubst %.c,$(O)/$(if $(SAN)$(COVERAGE),plain,obj)/%.o,$(FAULTS_SRC) $(SCHEDULE_SRC))
 
 $(FAULTS_SO): SAN_FLAGS =
 $(FAULTS_SO): $(FAULTS_OBJ)

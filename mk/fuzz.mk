@@ -21,6 +21,6 @@ $(foreach source,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(source),$(call part,$(sou
 fuzzers: $(FUZZERS)
 
 build-fuzz:
-	$(if $(FUZZ_SRC),+$(Q)$(MAKE) --no-print-directory O='$(FUZZ_O)' $(FUZZ_VARIANT) fuzzers)
+	$(if $(FUZZ_SRC),+$(Q)$(MAKE) --no-print-directory O='$(FUZZ_O)' $(FUZZ_VARIANT) CFLAGS='-O1 -g' fuzzers)
 
 .PHONY: fuzzers build-fuzz

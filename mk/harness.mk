@@ -11,6 +11,8 @@ HARNESS_BIN := $(O)/bin/swaptorture
 WORKER_BIN := $(O)/bin/swaptorture-worker
 STORE_BIN := $(O)/bin/swaptorture-store
 HARNESS_LIBS := -lyaml -ljansson -lxxhash -lpthread -ldl
+# One file for valgrind of what preload and core say for themselves.
+SUPPRESSIONS := $(O)/lib/swaptorture.supp
 META_CORES := $(patsubst scenarios/meta/cores/%.c,$(O)/lib/meta/%.so,\
 	$(wildcard scenarios/meta/cores/*.c))
 
@@ -25,7 +27,7 @@ endif
 ifneq ($(STORE_SRC),)
 ALL += $(STORE_BIN)
 endif
-ALL += $(META_CORES)
+ALL += $(META_CORES) $(SUPPRESSIONS)
 
 # Everything but main(), so that unit tests link what they name and nothing else.
 $(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC))
@@ -53,5 +55,10 @@ $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -o $@ $< -lpthread -ldl
 
-harness: $(HARNESS_BIN) $(WORKER_BIN) $(STORE_BIN) $(META_CORES) ## only the programs
-.PHONY: harness
+$(SUPPRESSIONS): faults/libswapfault.supp core/libswapio.supp
+	@mkdir -p $(@D)
+	$(Q)cat $^ >$@
+
+worker: $(WORKER_BIN) $(META_CORES) ## only what runs the cases
+harness: $(HARNESS_BIN) $(WORKER_BIN) $(STORE_BIN) $(META_CORES) $(SUPPRESSIONS) ## only the programs
+.PHONY: harness worker

@@ -26,6 +26,7 @@ INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h 
 	$(libdir)/libswapio.so.$(VERSION) $(pkgconfigdir)/swapio.pc \
 	$(bindir)/swaptorture $(pkglibdir)/swaptorture-worker \
 	$(pkglibdir)/swaptorture-store $(pkglibdir)/libswapfault.so \
+	$(pkglibdir)/swaptorture.supp \
 	$(META_CORES:$(O)/lib/%=$(pkglibdir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
 	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
 
@@ -44,6 +45,7 @@ install: all $(O)/swapio.pc ## install library, headers, preload, programs, page
 	$(Q)$(INSTALL) -m 644 $(O)/swapio.pc $(call to,$(pkgconfigdir))
 	$(Q)$(INSTALL) -m 755 $(HARNESS_BIN) $(call to,$(bindir))
 	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(STORE_BIN) $(FAULTS_SO) $(call to,$(pkglibdir))
+	$(Q)$(INSTALL) -m 644 $(SUPPRESSIONS) $(call to,$(pkglibdir))
 	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(pkglibdir)/meta))
 	$(Q)set -e; for file in $(SCENARIOS:scenarios/%=%); do \
 		$(INSTALL) -m 644 "scenarios/$$file" "$(call to,$(scenariodir))/$$file"; done

@@ -29,6 +29,12 @@ format: ## lay the C sources out with clang-format (FILES= for some)
 format-check: ## is everything laid out?
 	$(Q)mk/check/format.sh
 
+docs: ## the manual pages as HTML, in build/docs
+	$(Q)mkdir -p '$(O)/docs'
+	$(Q)set -e; for page in $(wildcard docs/man/*.[1-8]); do \
+		mandoc -T html "$$page" >"$(O)/docs/$${page##*/}.html"; done
+	@echo '$(O)/docs'
+
 man: ## lint the manual pages
 	$(Q)mk/check/man.sh
 
@@ -37,4 +43,4 @@ bless: $(if $(wildcard */test/bless*.sh),all) ## renew generated text and golden
 	$(Q)set -e; for script in $(wildcard */test/bless*.sh); do \
 		BUILD='$(abspath $(O))' SRC='$(CURDIR)' sh $$script; done
 
-.PHONY: check-layers check-headers check-abi format format-check man bless
+.PHONY: check-layers check-headers check-abi format format-check docs man bless

@@ -21,13 +21,16 @@ extern "C" {
 #define SWAPFAULT_BACKEND_KERNEL 1
 #define SWAPFAULT_BACKEND_SIM 2
 
+#define SWAPFAULT_LOG_KEPT (-2)
+
 /**
  * struct swapfault_config - one case
  * @size_bytes:   sizeof(struct swapfault_config)
  * @schedule:     schedule text, NULL or "" for none; borrowed during the call
  * @backend:      SWAPFAULT_BACKEND_KERNEL or SWAPFAULT_BACKEND_SIM
  * @seed:         seed of every order that the back end draws
- * @log_fd:       an event log made by the harness, or -1
+ * @log_fd:       an event log made by the harness; -1 none; SWAPFAULT_LOG_KEPT that of the case
+ *                that ended last
  * @work_dir:     absolute path; file points match below it; borrowed
  * @sector_bytes: sim: logical block size that direct I/O must respect, 512 or 4096; 0 means 512
  * @memory_align_bytes: sim: alignment that direct I/O demands of buffers, power of two; 0 means 512
@@ -46,12 +49,13 @@ struct swapfault_config {
 };
 
 /**
- * swapfault_begin() - set a case up; call once per process, before the first io_setup
+ * swapfault_begin() - set a case up, before its first io_setup; one at a time in a process
  * @config:     not NULL
  * @error_text: NULL, or filled on failure
  * @error_bytes: size of @error_text
  *
- * Return: 0, -EINVAL (schedule or option, said in @error_text), -EALREADY, -errno of the log
+ * Return: 0, -EINVAL (schedule or option, said in @error_text), -errno of the log
+ *         -EALREADY  the case before has not ended
  */
 int swapfault_begin(const struct swapfault_config *config, char *error_text, size_t error_bytes);
 
@@ -60,6 +64,20 @@ void swapfault_arm(void);
 
 /** swapfault_disarm() - stop counting and injecting; held completions are let go. */
 void swapfault_disarm(void);
+
+/**
+ * swapfault_end() - the case is over: nothing of it stays, and another may begin
+ * @error_text: NULL, or filled on failure
+ * @error_bytes: size of @error_text
+ *
+ * For the thread that began it, when no other is left. The log stays mapped for the next case.
+ *
+ * Return: 0
+ *         -EBUSY  something of the case lives on (a context, a thread, a child; said in
+ *                 @error_text): this process cannot serve another, and nothing has changed
+ *         -ENOENT no case was begun
+ */
+int swapfault_end(char *error_text, size_t error_bytes);
 
 #ifdef __cplusplus
 }

@@ -5,13 +5,13 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "names.h"
 #include "points.h"
 
 /* clang-format off */
 #define N(name) [name] = #name,
-static const char *const names[] = {
+static const char *const by_number[] = {
 	N(EPERM) N(ENOENT) N(ESRCH) N(EINTR) N(EIO) N(ENXIO) N(E2BIG) N(ENOEXEC) N(EBADF)
 	N(ECHILD) N(EAGAIN) N(ENOMEM) N(EACCES) N(EFAULT) N(ENOTBLK) N(EBUSY) N(EEXIST) N(EXDEV)
 	N(ENODEV) N(ENOTDIR) N(EISDIR) N(EINVAL) N(ENFILE) N(EMFILE) N(ENOTTY) N(ETXTBSY) N(EFBIG)
@@ -34,36 +34,25 @@ static const char *const names[] = {
 #undef N
 /* clang-format on */
 
-/* Second names of the same number: understood, never printed. */
-static const struct {
-	const char *name;
-	int number;
-} aliases[] = {
+static const struct names_alias aliases[] = {
 	{"EWOULDBLOCK", EWOULDBLOCK},
 	{"EDEADLOCK", EDEADLOCK},
 	{"ENOTSUP", ENOTSUP},
+	{NULL, 0},
 };
 
-#define NAMES (int)(sizeof(names) / sizeof(names[0]))
+static const struct names names = {
+	by_number,
+	(int)(sizeof(by_number) / sizeof(by_number[0])),
+	aliases,
+};
 
 int errno_find(const char *name, int *ret_errno)
 {
-	for (int i = 0; i < NAMES; i++) {
-		if (names[i] && strcmp(names[i], name) == 0) {
-			*ret_errno = i;
-			return 0;
-		}
-	}
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-		if (strcmp(aliases[i].name, name) == 0) {
-			*ret_errno = aliases[i].number;
-			return 0;
-		}
-	}
-	return -ENOENT;
+	return names_find(&names, name, ret_errno);
 }
 
 const char *errno_name(int number)
 {
-	return number > 0 && number < NAMES ? names[number] : NULL;
+	return names_get(&names, number);
 }

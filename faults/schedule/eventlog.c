@@ -55,6 +55,32 @@ int eventlog_init(int fd)
 	return 0;
 }
 
+/* What is longer is given back to the system. */
+#define RESET_SEGMENTS_MAX 4u
+
+int eventlog_reset(struct eventlog *log)
+{
+	uint64_t left = __atomic_load_n(&log->header->head, __ATOMIC_ACQUIRE);
+
+	if (left > RESET_SEGMENTS_MAX * EVENTLOG_SEGMENT_RECORDS)
+		return eventlog_init(log->fd);
+	for (unsigned i = 0; left; i++) {
+		struct eventlog_record *segment = segment_for_reading(log, i);
+		uint64_t part = left < EVENTLOG_SEGMENT_RECORDS ? left : EVENTLOG_SEGMENT_RECORDS;
+
+		if (!segment)
+			return eventlog_init(log->fd);
+		memset(segment, 0, part * sizeof(*segment));
+		left -= part;
+	}
+	*log->header = (struct eventlog_header){
+		.magic = EVENTLOG_MAGIC,
+		.version = EVENTLOG_VERSION,
+		.segments = log->header->segments,
+	};
+	return 0;
+}
+
 /* Far up, where programs that count on descriptor numbers do not meet it. */
 static int private_fd(int fd)
 {
@@ -161,10 +187,13 @@ const struct eventlog_record *eventlog_get(struct eventlog *log, uint64_t index)
 uint64_t eventlog_count(struct eventlog *log)
 {
 	uint64_t head = __atomic_load_n(&log->header->head, __ATOMIC_ACQUIRE);
-	uint64_t room = segments_in_file(log) * EVENTLOG_SEGMENT_RECORDS;
+	uint64_t room;
 
 	if (head > RECORDS_MAX)
 		head = RECORDS_MAX;
+	if (head == 0 || log->segments[(head - 1) / EVENTLOG_SEGMENT_RECORDS])
+		return head;
+	room = segments_in_file(log) * EVENTLOG_SEGMENT_RECORDS;
 	return head < room ? head : room;
 }
 

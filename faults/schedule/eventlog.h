@@ -32,11 +32,19 @@ enum eventlog_type {
 	EVENTLOG_DELIVER,  /* the program was given its event: result is the reported one */
 	EVENTLOG_INJECT,   /* a fault took effect where the program can see it: fault, number */
 	EVENTLOG_MISSED,   /* a fault fired but could not take effect; text says why */
-	EVENTLOG_CHECK, /* the preload caught the program: text says at what (write buffer changed
-			 * in flight, reads overlap, memory unmapped in flight, context leaked) */
-	EVENTLOG_FILE,	/* text is a path; fd is the descriptor it was opened as */
-	EVENTLOG_NOTE,	/* text for the reader of a report */
-	EVENTLOG_HANG,	/* sim: every thread is blocked and nothing can wake one */
+	EVENTLOG_CHECK,	   /* the preload caught the program: result is an enum eventlog_check, text
+			    * says it in words */
+	EVENTLOG_FILE,	   /* text is a path; fd is the descriptor it was opened as */
+	EVENTLOG_NOTE,	   /* text for the reader of a report */
+	EVENTLOG_HANG,	   /* sim: every thread is blocked and nothing can wake one */
+};
+
+/* What a program was caught at. */
+enum eventlog_check {
+	EVENTLOG_CHECK_MEMORY,	   /* memory in flight was changed, shared or given back */
+	EVENTLOG_CHECK_LEFT,	   /* a context was left behind at exit */
+	EVENTLOG_CHECK_WAIT,	   /* it waits, for ever if need be, for more than can come */
+	EVENTLOG_CHECK_TIMED_WAIT, /* the same with a time-out: it loses that time at most */
 };
 
 /* Exit status of a process that a `crash` fault ended. */
@@ -96,6 +104,9 @@ struct eventlog; /* an open log */
 /* Harness: make a fresh, empty log in the open file @fd (kept by the caller; best a memfd with
  * MFD_ALLOW_SEALING). 0, -errno. */
 int eventlog_init(int fd);
+/* Harness: empty a log that it has open, as eventlog_init() does, and leave its pages in place for
+ * whoever has them mapped. 0, -errno. */
+int eventlog_reset(struct eventlog *log);
 /* Map a log, to write and to read; the log keeps a descriptor of its own, above 900 where possible,
  * O_CLOEXEC. 0; -EINVAL: no log or another version; -errno. */
 int eventlog_open(int fd, struct eventlog **ret_log);

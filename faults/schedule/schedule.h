@@ -83,7 +83,8 @@ struct schedule_error {
 	char text[384];	       /* what is wrong, the value, what is allowed */
 };
 
-/* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed) and nothing else. */
+/* Parse @text. 0; -EINVAL with @error filled (place, value, what is allowed) and nothing else;
+ * -ENOMEM, likewise. */
 int schedule_parse(const char *text, struct schedule *ret_schedule, struct schedule_error *error);
 
 /* Print one fault canonically (parse of the print gives the same fault); what snprintf returns. */

@@ -4,6 +4,7 @@
  * of a line is in schedule_condition.c, schedule_kind.c and schedule_check.c.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule_draft.h"
@@ -168,9 +169,8 @@ static bool skip_comment(struct scan *scan, bool line_start)
 	return true;
 }
 
-int schedule_parse(const char *text, struct schedule *ret_schedule, struct schedule_error *error)
+static int parse_lines(const char *text, struct schedule *schedule, struct schedule_error *error)
 {
-	struct schedule schedule = {0};
 	struct scan scan;
 	bool line_start = true;
 
@@ -178,12 +178,23 @@ int schedule_parse(const char *text, struct schedule *ret_schedule, struct sched
 	do {
 		scan_blanks(&scan);
 		if (!skip_comment(&scan, line_start) && !scan_at_end(&scan) &&
-		    add_fault(&scan, &schedule) < 0)
+		    add_fault(&scan, schedule) < 0)
 			return -EINVAL;
 		line_start = *scan.at == '\n';
 	} while (scan_next(&scan));
-	if (holds_check(&schedule, error) < 0)
-		return -EINVAL;
-	*ret_schedule = schedule;
-	return 0;
+	return holds_check(schedule, error);
+}
+
+int schedule_parse(const char *text, struct schedule *ret_schedule, struct schedule_error *error)
+{
+	/* Not on the stack: with its counters a schedule is larger than many a thread's. */
+	struct schedule *schedule = calloc(1, sizeof(*schedule));
+	int result = schedule ? parse_lines(text, schedule, error) : -ENOMEM;
+
+	if (!schedule)
+		*error = (struct schedule_error){.line = 1, .column = 1, .text = "out of memory"};
+	if (result == 0)
+		*ret_schedule = *schedule;
+	free(schedule);
+	return result;
 }

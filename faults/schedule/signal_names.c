@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "names.h"
 #include "points.h"
 
 /* clang-format off */
 #define N(name) [SIG##name] = #name,
 /* The kernel's 32 and 33 belong to libc, which so begins with the real-time signals at 34. */
 #define R(number, name) [number] = name,
-static const char *const names[] = {
+static const char *const by_number[] = {
 	N(HUP) N(INT) N(QUIT) N(ILL) N(TRAP) N(ABRT) N(BUS) N(FPE) N(KILL) N(USR1) N(SEGV) N(USR2)
 	N(PIPE) N(ALRM) N(TERM) N(STKFLT) N(CHLD) N(CONT) N(STOP) N(TSTP) N(TTIN) N(TTOU) N(URG)
 	N(XCPU) N(XFSZ) N(VTALRM) N(PROF) N(WINCH) N(IO) N(PWR) N(SYS)
@@ -30,38 +31,27 @@ static const char *const names[] = {
 #undef R
 /* clang-format on */
 
-/* Second names of the same number: understood, never printed. */
-static const struct {
-	const char *name;
-	int number;
-} aliases[] = {
+static const struct names_alias aliases[] = {
 	{"IOT", SIGIOT},
 	{"POLL", SIGPOLL},
 	{"CLD", SIGCLD},
+	{NULL, 0},
 };
 
-#define NAMES (int)(sizeof(names) / sizeof(names[0]))
+static const struct names names = {
+	by_number,
+	(int)(sizeof(by_number) / sizeof(by_number[0])),
+	aliases,
+};
 
 int signal_find(const char *name, int *ret_signal)
 {
 	if (strncmp(name, "SIG", 3) == 0)
 		name += 3;
-	for (int i = 0; i < NAMES; i++) {
-		if (names[i] && strcmp(names[i], name) == 0) {
-			*ret_signal = i;
-			return 0;
-		}
-	}
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-		if (strcmp(aliases[i].name, name) == 0) {
-			*ret_signal = aliases[i].number;
-			return 0;
-		}
-	}
-	return -ENOENT;
+	return names_find(&names, name, ret_signal);
 }
 
 const char *signal_name(int number)
 {
-	return number > 0 && number < NAMES ? names[number] : NULL;
+	return names_get(&names, number);
 }

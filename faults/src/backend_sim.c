@@ -4,11 +4,12 @@
  * A request is done at the moment at which its completion is due: until then nothing has moved.
  */
 #include <errno.h>
-#include <unistd.h>
 
 #include "backend.h"
 #include "durable.h"
+#include "emulated.h"
 #include "files.h"
+#include "sigmask.h"
 #include "sim_io.h"
 #include "simclock.h"
 
@@ -43,7 +44,7 @@ static uint64_t draw(struct stage_ctx *ctx)
 /* The limits of fs/aio.c, with fs.aio-max-nr as it is by default. */
 static int sim_open(struct stage_ctx *ctx, unsigned nr_events)
 {
-	unsigned cpus = 4 * (unsigned)sysconf(_SC_NPROCESSORS_CONF), wish = nr_events;
+	unsigned cpus = 4 * stage_processors(), wish = nr_events;
 	uint64_t events = 2 * (uint64_t)(wish > cpus ? wish : cpus);
 
 	if (events > EVENTS_MAX)
@@ -169,6 +170,7 @@ static void place_leave(struct stage_ctx *ctx, struct sim_place *place)
 		link = &(*link)->next;
 	*link = place->next;
 	ctx->blocked--;
+	emulated_is_ours_again(place, sizeof(*place));
 }
 
 /* When the @need-th completion from now is due, or the last if there are fewer. */
@@ -190,9 +192,7 @@ static int sleep_here(struct stage_ctx *ctx, uint64_t deadline_ns, uint64_t mask
 
 	place_enter(ctx, &place);
 	stage_unlock(ctx);
-	stage_mask_set(mask);
-	ended = simclock_block(&place.waiter, due_ns);
-	stage_mask_set(UINT64_MAX);
+	ended = simclock_block_open(&place.waiter, due_ns, mask);
 	stage_lock(ctx);
 	place_leave(ctx, &place);
 	carry_out_due(ctx);
@@ -238,8 +238,8 @@ static int sim_interrupt(struct stage_wait *wait, int signal)
 {
 	stage_signal_raise(signal);
 	stage_unlock(wait->ctx);
-	stage_mask_set(wait->mask & ~stage_signal_bit(signal));
-	stage_mask_set(UINT64_MAX);
+	sigmask_set(wait->mask & ~stage_signal_bit(signal));
+	sigmask_set(SIGMASK_ALL);
 	stage_lock(wait->ctx);
 	return 0;
 }

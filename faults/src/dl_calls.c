@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "case.h"
 #include "interpose.h"
 #include "real.h"
-#include "runtime.h"
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -73,13 +73,12 @@ static enum finding look_up(void *handle, const char *name, const void *caller)
 
 static bool taken_away(const char *name)
 {
-	static atomic_flag logged = ATOMIC_FLAG_INIT;
 	struct fault *fault;
 
 	if (!runtime_staged() || strcmp(name, "io_pgetevents") != 0)
 		return false;
 	fault = runtime_fault_missing();
-	if (fault && !atomic_flag_test_and_set(&logged))
+	if (fault && !atomic_flag_test_and_set(&runtime_case.missing_told))
 		runtime_log_inject(fault, NULL, 0, 0);
 	return fault != NULL;
 }

@@ -43,7 +43,7 @@ void durable_begin(void)
 	atomic_store(&durable_active, true);
 }
 
-/* The mapping stays: a call of another thread may be inside. */
+/* The mapping stays until the case is over: a call of another thread may be inside. */
 void durable_finish(void)
 {
 	struct simlock_guard guard;
@@ -55,6 +55,15 @@ void durable_finish(void)
 	durable_journal->used_bytes = 0;
 	durable_files_forget();
 	durable_unlock(&guard);
+}
+
+void durable_forget(void)
+{
+	if (durable_journal)
+		raw_call(SYS_munmap, durable_journal,
+			 sizeof(*durable_journal) + DURABLE_RECORDS_BYTES);
+	durable_journal = NULL;
+	durable_names_forget();
 }
 
 /* A child that lived on would write after the power went; none can be ended yet. */

@@ -45,6 +45,7 @@ struct durable_step {
 void durable_begin(void);
 void durable_finish(void);
 void durable_before_fork(void);
+void durable_forget(void); /* after durable_finish(): the case is over */
 
 /* durable_data.c. @flags: RWF_*. */
 void durable_write_begin(struct durable_step *step, int fd, uint64_t offset_bytes,

@@ -99,6 +99,7 @@ void durable_data_end(const struct durable_step *step, bool succeeded);
 
 /* durable_names.c */
 void durable_names_end(const struct durable_step *step, bool succeeded);
+void durable_names_forget(void);
 void durable_directory_synced(const struct stat *status);
 
 /* durable_inflight.c: carry out what the program has in flight, as if it were done in time. */

@@ -193,3 +193,8 @@ void durable_directory_synced(const struct stat *status)
 		if (durable_is_name(record))
 			name_synced(record, status);
 }
+
+void durable_names_forget(void)
+{
+	memset(&now, 0, sizeof(now));
+}

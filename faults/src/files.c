@@ -29,6 +29,7 @@ struct entry {
 };
 
 static struct entry entries[DESCRIPTORS_MAX];
+static _Atomic unsigned entries_used; /* above it nothing was ever stored */
 
 static uint64_t identity_of(int fd)
 {
@@ -75,8 +76,13 @@ static uintptr_t find_word(int fd)
 
 static void store(int fd, uintptr_t word, uint64_t identity)
 {
+	unsigned used = atomic_load_explicit(&entries_used, memory_order_relaxed);
+
 	if (fd < 0 || fd >= DESCRIPTORS_MAX)
 		return;
+	while (used <= (unsigned)fd &&
+	       !atomic_compare_exchange_weak(&entries_used, &used, (unsigned)fd + 1))
+		;
 	atomic_store_explicit(&entries[fd].identity, identity, memory_order_relaxed);
 	atomic_store_explicit(&entries[fd].word, word, memory_order_release);
 }
@@ -135,4 +141,10 @@ void files_closed(int fd)
 void files_duplicated(int from, int to)
 {
 	store(to, word_of(from), identity_of(to));
+}
+
+void files_forget_all(void)
+{
+	memset(entries, 0, entries_used * sizeof(*entries));
+	entries_used = 0;
 }

@@ -21,5 +21,6 @@ void files_opened(int fd, const char *absolute_path, int flags);
 void files_set_direct(int fd, bool direct); /* F_SETFL */
 void files_closed(int fd);
 void files_duplicated(int from, int to);
+void files_forget_all(void); /* the case is over */
 
 #endif /* SWAPFAULT_FILES_H */

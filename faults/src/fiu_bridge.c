@@ -58,6 +58,14 @@ int fiu_bridge_enable(const struct schedule *schedule)
 	return 0;
 }
 
+/* What was switched on from outside meanwhile goes, too: a case begins with its own alone. */
+void fiu_bridge_disable(const struct schedule *schedule)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		fiu_disable(kind_info(schedule->faults[i].kind)->fiu_name);
+	answered = false;
+}
+
 bool fiu_bridge_confirm(struct fault *fault)
 {
 	const struct fault *outer_asked = asked;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "rawcall.h"
+#include "sigmask.h"
 
 #define KERNEL_SIGSET_BYTES 8
 #define SECOND_NS 1000000000u
@@ -50,10 +51,10 @@ static long wait_getevents(const struct kernel_wait *wait, struct timespec *time
 {
 	long result;
 
-	stage_mask_set(wait->mask);
+	sigmask_set(wait->mask);
 	result = raw_call(SYS_io_getevents, wait->context, wait->min, wait->nr, wait->events,
 			  timeout);
-	stage_mask_set(UINT64_MAX);
+	sigmask_set(SIGMASK_ALL);
 	return result;
 }
 
@@ -62,9 +63,13 @@ long kernel_wait(const struct kernel_wait *wait)
 	struct kernel_sigset sigset = {&wait->mask, KERNEL_SIGSET_BYTES};
 	bool forever = wait->timeout_ns == STAGE_FOREVER;
 	struct timespec timeout = forever ? (struct timespec){0, 0} : timespec_of(wait->timeout_ns);
+	long result;
 
 	if (wait->call == FAULT_CALL_GETEVENTS || !kernel_has_pgetevents())
 		return wait_getevents(wait, forever ? NULL : &timeout);
-	return raw_call(SYS_io_pgetevents, wait->context, wait->min, wait->nr, wait->events,
-			forever ? NULL : &timeout, &sigset);
+	sigmask_open_begin();
+	result = raw_call(SYS_io_pgetevents, wait->context, wait->min, wait->nr, wait->events,
+			  forever ? NULL : &timeout, &sigset);
+	sigmask_open_end();
+	return result;
 }

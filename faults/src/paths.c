@@ -162,3 +162,10 @@ const char *paths_keep(const char *path)
 							memory_order_acquire));
 	return node->path;
 }
+
+void paths_forget_all(void)
+{
+	memset(buckets, 0, sizeof(buckets));
+	memset(store, 0, store_used < sizeof(store) ? store_used : sizeof(store));
+	store_used = 0;
+}

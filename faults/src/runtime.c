@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c - the case of this process: begin, arm, disarm, and what everybody asks of it.
+ * runtime.c - the case of this process: begin, arm, disarm, and what everybody asks of it. How it
+ * ends is in runtime_end.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -164,18 +165,37 @@ static void keep_config(const struct swapfault_config *config)
 		kept->deadline_ns = 60000000000u;
 }
 
-static int open_log(int fd, int backend, char *text, size_t bytes)
+static int take_kept_log(char *text, size_t bytes)
 {
-	struct eventlog_header *header;
+	runtime_case.log = runtime_case.log_kept;
+	runtime_case.log_kept = NULL;
+	return runtime_case.log ? 0
+				: refuse(text, bytes, "log_fd: no case before this one had a log");
+}
+
+static int find_log(int fd, char *text, size_t bytes)
+{
 	int result;
 
+	if (fd == SWAPFAULT_LOG_KEPT)
+		return take_kept_log(text, bytes);
+	eventlog_close(runtime_case.log_kept);
+	runtime_case.log_kept = NULL;
 	if (fd < 0)
 		return 0;
 	result = eventlog_open(fd, &runtime_case.log);
-	if (result < 0) {
+	if (result < 0)
 		refuse(text, bytes, "log_fd: %d: %s", fd, strerror(-result));
+	return result;
+}
+
+static int open_log(int fd, int backend, char *text, size_t bytes)
+{
+	struct eventlog_header *header;
+	int result = find_log(fd, text, bytes);
+
+	if (result < 0 || !runtime_case.log)
 		return result;
-	}
 	header = eventlog_header(runtime_case.log);
 	header->backend = (uint32_t)backend;
 	__atomic_store_n(&header->handshake, (uint32_t)runtime_case.pid, __ATOMIC_RELEASE);
@@ -204,12 +224,15 @@ int runtime_begin(const struct swapfault_config *config, char *error_text, size_
 	int result;
 
 	if (runtime_staged()) {
-		refuse(error_text, error_bytes, "a case was begun before in this process");
+		refuse(error_text, error_bytes, "the case before has not ended");
 		return -EALREADY;
 	}
 	result = prepare(config, error_text, error_bytes);
 	if (result < 0) {
+		struct eventlog *kept = runtime_case.log_kept;
+
 		memset(&runtime_case, 0, sizeof(runtime_case));
+		runtime_case.log_kept = kept;
 		return result;
 	}
 	keep_config(config);

@@ -35,10 +35,11 @@ static inline bool runtime_armed(void)
 	return atomic_load_explicit(&runtime_mode, memory_order_relaxed) == RUNTIME_ARMED;
 }
 
-/* See swapfault.h: these are its three calls. */
+/* See swapfault.h: these are its calls. */
 int runtime_begin(const struct swapfault_config *config, char *error_text, size_t error_bytes);
 void runtime_arm(void);
 void runtime_disarm(void);
+int runtime_end(char *error_text, size_t error_bytes);
 
 bool runtime_sim(void); /* the back end is sim */
 uint64_t runtime_seed(void);

@@ -20,6 +20,12 @@ void runtime_count_reset(void)
 	schedule_reset(&runtime_case.schedule);
 }
 
+void runtime_count_end(void)
+{
+	runtime_count_reset();
+	memset(drawn, 0, sizeof(drawn));
+}
+
 uint32_t runtime_call_number(enum point_id point)
 {
 	return drawn[point];

@@ -69,20 +69,36 @@ static void in_child(void)
 	simthread_after_fork_child();
 }
 
+static _Atomic unsigned *shared_counter(void)
+{
+	long page = raw_call(SYS_mmap, NULL, sizeof(*processes_drawn), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page < 0 ? NULL : (_Atomic unsigned *)page;
+}
+
 /* Until the first begin of this process nobody had a number. */
 void runtime_identity_begin(void)
 {
 	static bool registered;
-	long page;
 
 	atomic_store(&threads_drawn, 0);
 	runtime_thread_number_take(runtime_thread_number_draw());
 	process_number = 1;
-	page = raw_call(SYS_mmap, NULL, sizeof(*processes_drawn), PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	processes_drawn = page < 0 ? NULL : (_Atomic unsigned *)page;
+	if (!processes_drawn)
+		processes_drawn = shared_counter();
 	if (processes_drawn)
 		atomic_store(processes_drawn, 1);
 	if (!registered)
 		registered = pthread_atfork(before_fork, NULL, in_child) == 0;
+}
+
+/* The page stays, for the next case of this process. */
+void runtime_identity_end(void)
+{
+	atomic_store(&threads_drawn, 0);
+	thread_number = 0;
+	next_process_number = 0;
+	if (processes_drawn)
+		atomic_store(processes_drawn, 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "emulated.h"
 #include "interpose.h"
 #include "simqueue.h"
 #include "simthread.h"
@@ -34,16 +35,25 @@ static bool waits_virtually(const sem_t *sem)
 	return shared == 0 || !simthread_shares();
 }
 
+/* Helgrind knows sem_wait() and sem_post(), but not that this one takes, too. */
+static bool take(sem_t *sem)
+{
+	if (real_sem_trywait()(sem) < 0)
+		return false;
+	emulated_take_over(sem);
+	return true;
+}
+
 static int wait_virtually(sem_t *sem, uint64_t deadline_ns)
 {
 	struct simqueue_place place;
 	int error;
 
-	while (real_sem_trywait()(sem) < 0) {
+	while (!take(sem)) {
 		if (errno != EAGAIN)
 			return -1;
 		simqueue_join(&place, sem);
-		if (real_sem_trywait()(sem) == 0) {
+		if (take(sem)) {
 			simqueue_leave(&place);
 			return 0;
 		}
@@ -85,8 +95,10 @@ EXPORT int sem_clockwait(sem_t *restrict sem, clockid_t clock,
 /* Signal safe, as libc's is. */
 EXPORT int sem_post(sem_t *sem)
 {
-	int result = real_sem_post()(sem);
+	int result;
 
+	emulated_hand_over(sem);
+	result = real_sem_post()(sem);
 	if (runtime_sim())
 		simqueue_wake_first(sem);
 	return result;

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "case.h"
+#include "emulated.h"
 #include "rawcall.h"
 #include "simlock.h"
 
@@ -48,14 +49,30 @@ static uint64_t later(uint64_t time_ns, uint64_t by_ns)
 	return by_ns > UINT64_MAX - time_ns ? UINT64_MAX : time_ns + by_ns;
 }
 
-void simclock_begin(uint64_t deadline_ns)
+static void set(uint64_t deadline_ns)
 {
 	atomic_store(&now_ns, START_NS);
+	atomic_store(&reads, 0);
 	budget_ns = deadline_ns;
 	end_ns = later(START_NS, budget_ns);
 	running = 1;
 	threads = 1;
 	blocked_first = NULL;
+}
+
+void simclock_begin(uint64_t deadline_ns)
+{
+	set(deadline_ns);
+}
+
+bool simclock_is_alone(void)
+{
+	return threads == 1 && running == 1 && !blocked_first;
+}
+
+void simclock_end(void)
+{
+	set(UINT64_MAX);
 }
 
 /* The other threads, and whoever held the lock, stayed in the parent. */
@@ -111,7 +128,8 @@ static void run_on(struct simclock_waiter *waiter, uint32_t why)
 	if (take_off(waiter))
 		running++;
 	__atomic_store_n(&waiter->wake, why, __ATOMIC_RELEASE);
-	raw_call(SYS_futex, &waiter->wake, FUTEX_WAKE_PRIVATE, INT_MAX);
+	if (!pthread_equal(waiter->thread, pthread_self())) /* the last to block: it looks itself */
+		raw_call(SYS_futex, &waiter->wake, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
 static _Noreturn void hang(const char *why)
@@ -263,7 +281,7 @@ static int interrupted(struct simclock_waiter *waiter)
 	return still_blocked ? -EINTR : 0;
 }
 
-int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
+static void join(struct simclock_waiter *waiter, uint64_t deadline_ns)
 {
 	struct simlock_guard guard = simlock_take(&lock);
 
@@ -274,13 +292,51 @@ int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
 		stop_running();
 	}
 	simlock_drop(&lock, &guard);
-	while (__atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED) {
+}
+
+static bool is_blocked(const struct simclock_waiter *waiter)
+{
+	return __atomic_load_n(&waiter->wake, __ATOMIC_ACQUIRE) == BLOCKED;
+}
+
+static int wait_for_wake(struct simclock_waiter *waiter)
+{
+	while (is_blocked(waiter)) {
 		if (wait_really(waiter) == -EINTR && interrupted(waiter) == -EINTR)
 			return -EINTR;
 		if (waiter->fds_count)
 			look(waiter);
 	}
 	return waiter->wake == TIMED_OUT ? -ETIMEDOUT : 0;
+}
+
+int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns)
+{
+	int result;
+
+	join(waiter, deadline_ns);
+	result = wait_for_wake(waiter);
+	emulated_is_ours_again(waiter, sizeof(*waiter));
+	return result;
+}
+
+/* Most waits are over at once, because time jumps: for those no mask need be opened, unless a
+ * signal is here already, whose handler runs before time passes. */
+int simclock_block_open(struct simclock_waiter *waiter, uint64_t deadline_ns, uint64_t mask)
+{
+	int ended;
+
+	if (sigmask_has_pending(mask)) {
+		sigmask_set(mask);
+		sigmask_set(SIGMASK_ALL);
+	}
+	join(waiter, deadline_ns);
+	if (is_blocked(waiter))
+		sigmask_set(mask);
+	ended = wait_for_wake(waiter);
+	sigmask_set(SIGMASK_ALL);
+	emulated_is_ours_again(waiter, sizeof(*waiter));
+	return ended;
 }
 
 void simclock_wake(struct simclock_waiter *waiter)

@@ -20,6 +20,9 @@
 
 /* Start the clock with the calling thread alone in it; past @deadline_ns the case is hung. */
 void simclock_begin(uint64_t deadline_ns);
+/* Is the calling thread alone in it? */
+bool simclock_is_alone(void);
+void simclock_end(void);
 void simclock_after_fork_child(void);
 
 /* Virtual nanoseconds, also CLOCK_MONOTONIC of the program. Signal safe. */
@@ -40,6 +43,8 @@ struct simclock_waiter {
 /* Block the calling thread until simclock_wake() or virtual @deadline_ns. 0 woken, -ETIMEDOUT,
  * -EINTR when a handler ran. */
 int simclock_block(struct simclock_waiter *waiter, uint64_t deadline_ns);
+/* The same for a caller that blocks every signal: @mask is the one to wait with. */
+int simclock_block_open(struct simclock_waiter *waiter, uint64_t deadline_ns, uint64_t mask);
 /* Make @waiter runnable: it counts as running from this very call on. */
 void simclock_wake(struct simclock_waiter *waiter);
 

@@ -9,12 +9,11 @@
 #define SWAPFAULT_SIMLOCK_H
 
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rawcall.h"
+#include "sigmask.h"
 
 /* 0 free, 1 taken, 2 taken and somebody may wait */
 struct simlock {
@@ -27,16 +26,12 @@ struct simlock_guard {
 
 static inline struct simlock_guard simlock_block_signals(void)
 {
-	const uint64_t all = ~(uint64_t)0;
-	struct simlock_guard guard;
-
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &guard.mask, sizeof(all));
-	return guard;
+	return (struct simlock_guard){sigmask_set(SIGMASK_ALL)};
 }
 
 static inline void simlock_restore_signals(const struct simlock_guard *guard)
 {
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &guard->mask, NULL, sizeof(guard->mask));
+	sigmask_set(guard->mask);
 }
 
 static inline struct simlock_guard simlock_take(struct simlock *lock)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "emulated.h"
 #include "simlock.h"
 
 #define QUEUE_COUNT 64u
@@ -64,6 +65,7 @@ bool simqueue_leave(struct simqueue_place *place)
 	bool found = unlink_place(place);
 
 	simlock_drop(&lock, &guard);
+	emulated_is_ours_again(place, sizeof(*place));
 	return found;
 }
 
@@ -71,8 +73,10 @@ int simqueue_block(struct simqueue_place *place, uint64_t deadline_ns)
 {
 	int result = simclock_block(&place->waiter, deadline_ns);
 
-	if (result == 0)
+	if (result == 0) {
+		emulated_is_ours_again(place, sizeof(*place));
 		return 0;
+	}
 	/* The wake may have come between the deadline and here: then it counts. */
 	return simqueue_leave(place) ? result : 0;
 }

@@ -120,6 +120,15 @@ void simthread_begin(void)
 	list(&beginner, pthread_self());
 }
 
+void simthread_end(void)
+{
+	if (counted)
+		pthread_setspecific(end_key, NULL);
+	counted = false;
+	first = NULL;
+	beginner = (struct thread){0};
+}
+
 /* The list stays as it is: what it says of threads that are not there any more is never asked. */
 void simthread_after_fork_child(void)
 {

@@ -34,6 +34,8 @@ static inline bool simthread_waits_virtually(void)
 bool simthread_shares(void);
 
 void simthread_begin(void);
+/* Only for the thread that began, when it is alone. */
+void simthread_end(void);
 void simthread_after_fork_child(void);
 
 /* pthread_create() with @create: the thread takes the next number, and in sim is counted. */

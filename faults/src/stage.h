@@ -31,6 +31,9 @@ long stage_wait(aio_context_t ctx, enum fault_call_name call, long min_nr, long 
 
 /* A case begins: what it needs is mapped now, not under the program's feet. */
 void stage_begin(void);
+/* What of the case lives on, NULL: nothing. Then it can end. */
+const char *stage_left_over(void);
+void stage_end(void);
 
 /* Let go of whatever is held (disarm), tell about forks (child: contexts are gone). */
 void stage_release_held(void);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stage_check.c - what a correct program does not do: change what is being written, read twice into
- * the same memory at once, give memory back that is in flight, leave a context behind.
+ * the same memory at once, give memory back that is in flight, wait for what cannot come, leave a
+ * context behind.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "stage.h"
@@ -154,9 +156,43 @@ void stage_memory_gone(const void *start, size_t bytes)
 	stage_guard_leave(&guard);
 }
 
+static void report_wait(const struct stage_wait *wait, unsigned in_flight)
+{
+	bool timed = wait->deadline_ns != STAGE_FOREVER;
+	struct eventlog_record about = {
+		.point = POINT_io_getevents,
+		.ctx = wait->ctx->number,
+		.number = wait->number,
+		.fd = -1,
+		.result = timed ? EVENTLOG_CHECK_TIMED_WAIT : EVENTLOG_CHECK_WAIT,
+	};
+	char text[sizeof(about.text)];
+
+	snprintf(text, sizeof(text), "%swait for %ld, more than the %u in flight",
+		 timed ? "timed " : "", wait->min, in_flight);
+	runtime_log_check(text, &about);
+}
+
+/*
+ * What the schedule keeps back counts as in flight, and so does what is done and was not taken.
+ * Only who alone has submitted here is caught: where others do, too, one of them may be about to,
+ * and then the wait ends after all.
+ */
+void stage_check_wait(const struct stage_wait *wait)
+{
+	const struct stage_ctx *ctx = wait->ctx;
+	unsigned in_flight = ctx->live + stage_pump_count(ctx);
+
+	if (wait->min > (long)in_flight && !wait->poll && ctx->submitter == runtime_thread_number())
+		report_wait(wait, in_flight);
+}
+
 void stage_check_exit(struct stage_ctx *ctx)
 {
-	struct eventlog_record about = {.point = POINT_io_setup, .ctx = ctx->number, .fd = -1};
+	struct eventlog_record about = {.point = POINT_io_setup,
+					.ctx = ctx->number,
+					.fd = -1,
+					.result = EVENTLOG_CHECK_LEFT};
 
 	runtime_log_check(ctx->inflight || ctx->polls ? "context left at exit with I/O in flight"
 						      : "context left at exit",

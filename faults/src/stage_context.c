@@ -17,16 +17,43 @@
 #define RING_COMPAT_FEATURES 1
 #define LEAVE_PATIENCE_NS 100000000u /* for calls that never return (longjmp from a handler) */
 #define LEAVE_SLICE_NS 1000000u
+#define TABLE_SMALL 256u
+#define RING_SMALL_BYTES 16384u
 
 static struct stage_ctx slots[STAGE_CONTEXTS_MAX];
 static _Atomic unsigned slots_used;
 static _Atomic uint32_t contexts_made;
 static bool pump_always;
 static struct stage_ring reserved; /* a slot that is being set up */
+static struct stage_req small_table[TABLE_SMALL];
+static atomic_flag small_table_taken = ATOMIC_FLAG_INIT;
 
 void stage_pump_set_always(void)
 {
 	pump_always = true;
+}
+
+void stage_begin(void)
+{
+	stage_stale_begin();
+}
+
+const char *stage_left_over(void)
+{
+	for (unsigned i = 0; i < atomic_load(&slots_used); i++)
+		if (atomic_load(&slots[i].ring))
+			return "a context was not destroyed";
+	return stage_pump_runs() ? "a thread of ours keeps rings filled" : NULL;
+}
+
+/* Nobody can be inside a context any more: there is none. */
+void stage_end(void)
+{
+	memset(slots, 0, atomic_load(&slots_used) * sizeof(*slots));
+	atomic_store(&slots_used, 0);
+	atomic_store(&contexts_made, 0);
+	stage_stale_end();
+	stage_signal_end();
 }
 
 struct stage_ctx *stage_context_at(unsigned index)
@@ -69,11 +96,21 @@ void stage_put(struct stage_ctx *ctx)
 		futex_wake(&ctx->users);
 }
 
+/* libc reads a file for it each time. */
+unsigned stage_processors(void)
+{
+	static _Atomic unsigned known;
+
+	if (!atomic_load_explicit(&known, memory_order_relaxed))
+		atomic_store(&known, (unsigned)sysconf(_SC_NPROCESSORS_CONF));
+	return atomic_load_explicit(&known, memory_order_relaxed);
+}
+
 /* As fs/aio.c sizes its ring: twice the wish, and then the page is filled. */
 static unsigned ring_events(unsigned nr_events, size_t *ret_bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	size_t cpus = stage_processors();
 	size_t events = nr_events > 4 * cpus ? nr_events : 4 * cpus;
 	size_t bytes = sizeof(struct stage_ring) + (2 * events + 2) * sizeof(struct io_event);
 
@@ -109,15 +146,37 @@ static void context_clear(struct stage_ctx *ctx)
 	atomic_store(&ctx->dead, false);
 }
 
+/* One small table at a time needs no mapping of its own. */
+static void table_make(struct stage_ctx *ctx, unsigned count)
+{
+	ctx->table_count = count;
+	ctx->table_bytes = count * sizeof(*ctx->table);
+	if (count <= TABLE_SMALL && !atomic_flag_test_and_set(&small_table_taken))
+		ctx->table = small_table;
+	else
+		ctx->table = memory_map(ctx->table_bytes);
+}
+
+static void table_unmake(struct stage_ctx *ctx)
+{
+	if (ctx->table != small_table) {
+		memory_unmap(ctx->table, ctx->table_bytes);
+		return;
+	}
+	memset(small_table, 0, ctx->table_used * sizeof(*small_table));
+	atomic_flag_clear(&small_table_taken);
+}
+
 static struct stage_ring *context_make(struct stage_ctx *ctx, unsigned nr_events)
 {
 	unsigned events = ring_events(nr_events, &ctx->ring_bytes);
-	struct stage_ring *ring = memory_map(ctx->ring_bytes);
+	struct stage_ring *ring = ctx->ring_bytes <= RING_SMALL_BYTES
+					  ? memory_map_ready(ctx->ring_bytes)
+					  : memory_map(ctx->ring_bytes);
 
-	ctx->table_count = events - 1;
-	ctx->table_bytes = ctx->table_count * sizeof(*ctx->table);
-	ctx->table = ring ? memory_map(ctx->table_bytes) : NULL;
-	if (!ctx->table) {
+	if (ring)
+		table_make(ctx, events - 1);
+	if (!ring || !ctx->table) {
 		memory_unmap(ring, ctx->ring_bytes);
 		return NULL;
 	}
@@ -136,7 +195,7 @@ static void context_unmake(struct stage_ctx *ctx, struct stage_ring *ring)
 	for (i = 0; i < ctx->table_used; i++)
 		stage_req_fini(&ctx->table[i]);
 	memory_unmap(ring, ctx->ring_bytes);
-	memory_unmap(ctx->table, ctx->table_bytes);
+	table_unmake(ctx);
 }
 
 static long context_open(unsigned nr_events, struct stage_ring **ret_ring,
@@ -284,6 +343,7 @@ void stage_after_fork_child(void)
 		atomic_store(&slots[i].ring, NULL);
 		atomic_store(&slots[i].users, 0);
 	}
+	atomic_flag_clear(&small_table_taken);
 	atomic_store(&contexts_made, 0);
 	stage_pump_after_fork();
 }

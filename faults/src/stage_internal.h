@@ -25,6 +25,7 @@
 #define STAGE_BATCH 64 /* requests or events moved by one system call */
 #define STAGE_FOREVER UINT64_MAX
 #define STAGE_OPCODE_POLL 5	  /* IOCB_CMD_POLL, Linux 4.18 */
+#define STAGE_MANY UINT32_MAX	  /* submitters */
 #define STAGE_UNARMED 0x80000000u /* numbers of requests accepted while nothing was counted */
 
 /* The ring that programs see, in the kernel's layout (fs/aio.c). */
@@ -111,6 +112,7 @@ struct stage_ctx {
 	unsigned polls;	       /* in the back end, completing when somebody else acts */
 	uint32_t accepted, accepted_unarmed;
 	uint32_t waits_begun; /* number of the last wait that was counted */
+	uint32_t submitter;   /* the one thread that has submitted, 0: none, or STAGE_MANY */
 	unsigned shuffles;
 	unsigned blocked; /* threads blocked in the back end for events of this context */
 	unsigned blocked_need;
@@ -143,11 +145,13 @@ struct stage_guard {
 };
 void stage_guard_enter(struct stage_guard *guard);
 void stage_guard_leave(const struct stage_guard *guard);
-uint64_t stage_mask_set(uint64_t mask);
 void stage_lock(struct stage_ctx *ctx);
 void stage_unlock(struct stage_ctx *ctx);
 void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
 void futex_wake(_Atomic uint32_t *word);
+
+/* Processors that the machine may have: the kernel sizes rings by them. stage_context.c */
+unsigned stage_processors(void);
 
 /* stage_memory.c: memory of the program, which may be wrong, and memory of our own. */
 bool memory_readable(const void *start, size_t bytes);
@@ -155,6 +159,7 @@ bool memory_writable(void *start, size_t bytes);		/* scribbles over what it prob
 int memory_copy_to(void *to, const void *from, size_t bytes);	/* 0, -EFAULT */
 int memory_copy_from(void *to, const void *from, size_t bytes); /* 0, -EFAULT */
 void *memory_map(size_t bytes);					/* NULL when there is none */
+void *memory_map_ready(size_t bytes);				/* with its pages in place */
 void memory_unmap(void *start, size_t bytes);
 
 /* stage_context.c */
@@ -203,6 +208,8 @@ bool stage_stale_wanted(void);
 void stage_stale_remember(struct stage_req *req);
 /* 0; -ENOENT never written; -EALREADY the same; -EFAULT, -ENOMEM */
 int stage_stale_apply(struct stage_req *req);
+void stage_stale_begin(void);
+void stage_stale_end(void);
 
 /* stage_deliver.c: from done to the program. All with the context's lock held. */
 void stage_completed(struct stage_ctx *ctx, struct stage_req *req, int64_t result);
@@ -230,6 +237,7 @@ bool stage_interrupt(struct stage_wait *wait, struct fault *fault, long *ret_res
 /* NULL, or why the fault cannot act on this program. */
 const char *stage_signal_prepare(const struct fault *fault);
 void stage_signal_restore(const struct fault *fault);
+void stage_signal_end(void); /* the case is over */
 void stage_signal_raise(int signal);
 static inline uint64_t stage_signal_bit(int signal)
 {
@@ -244,6 +252,7 @@ int stage_jobctl_end(void); /* the answer: 0, or -errno; -ETIME when there was n
 /* stage_check.c: what a correct program does not do. */
 void stage_check_submit(struct stage_ctx *ctx, struct stage_req *req);
 void stage_check_complete(struct stage_ctx *ctx, struct stage_req *req);
+void stage_check_wait(const struct stage_wait *wait);
 void stage_check_exit(struct stage_ctx *ctx);
 
 /* stage_trace.c: the records of requests. */
@@ -266,5 +275,6 @@ long stage_pump_take(struct stage_ctx *ctx, struct io_event *events, long nr); /
 unsigned stage_pump_count(const struct stage_ctx *ctx); /* events in the ring */
 int stage_pump_eventfd(void); /* to be signalled by the kernel back end's completions, or -1 */
 void stage_pump_after_fork(void);
+bool stage_pump_runs(void); /* its thread never ends */
 
 #endif /* SWAPFAULT_STAGE_INTERNAL_H */

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "backend.h"
+#include "sigmask.h"
 
 /* A wait that is interrupted in a state that was not asked for could not be replayed. */
 static uint64_t state_of(const struct fault *fault)
@@ -34,9 +35,9 @@ static const char *signal_ignored(const struct fault *fault)
 
 	if (why)
 		return why;
-	mask = stage_mask_set(~stage_signal_bit(signal));
+	mask = sigmask_set(~stage_signal_bit(signal));
 	stage_signal_raise(signal);
-	stage_mask_set(mask);
+	sigmask_set(mask);
 	stage_signal_restore(fault);
 	return NULL;
 }

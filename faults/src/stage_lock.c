@@ -6,28 +6,19 @@
 #include <linux/futex.h>
 
 #include "rawcall.h"
+#include "sigmask.h"
 #include "stage_internal.h"
-
-#define KERNEL_SIGSET_BYTES 8
 
 enum { LOCK_FREE, LOCK_TAKEN, LOCK_WANTED };
 
-uint64_t stage_mask_set(uint64_t mask)
-{
-	uint64_t before = 0;
-
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, KERNEL_SIGSET_BYTES);
-	return before;
-}
-
 void stage_guard_enter(struct stage_guard *guard)
 {
-	guard->mask = stage_mask_set(UINT64_MAX);
+	guard->mask = sigmask_set(SIGMASK_ALL);
 }
 
 void stage_guard_leave(const struct stage_guard *guard)
 {
-	stage_mask_set(guard->mask);
+	sigmask_set(guard->mask);
 }
 
 void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)

@@ -169,6 +169,11 @@ void stage_pump_want(struct stage_ctx *ctx)
 	ctx->pumped = true;
 }
 
+bool stage_pump_runs(void)
+{
+	return running;
+}
+
 /* The thread stayed in the parent. */
 void stage_pump_after_fork(void)
 {

@@ -96,14 +96,30 @@ const char *stage_signal_prepare(const struct fault *fault)
 	return why;
 }
 
+static void give_back(int signal)
+{
+	struct borrowed *entry = &borrowed[signal];
+
+	if (entry->manner != MANNER_OWN)
+		sigaction(signal, &entry->before, NULL);
+	memset(entry, 0, sizeof(*entry));
+}
+
 void stage_signal_restore(const struct fault *fault)
 {
 	struct simlock_guard guard = simlock_take(&lock);
-	struct borrowed *entry = &borrowed[fault->value];
 
-	if (--entry->users == 0 && entry->manner != MANNER_OWN)
-		sigaction((int)fault->value, &entry->before, NULL);
+	if (--borrowed[fault->value].users == 0)
+		give_back((int)fault->value);
 	simlock_drop(&lock, &guard);
+}
+
+/* Those that were to stay pending were never given back. */
+void stage_signal_end(void)
+{
+	for (int signal = 1; signal < SIGNALS_MAX; signal++)
+		if (borrowed[signal].users)
+			give_back(signal);
 }
 
 void stage_signal_raise(int signal)

@@ -38,10 +38,17 @@ bool stage_stale_wanted(void)
 	return false;
 }
 
-void stage_begin(void)
+void stage_stale_begin(void)
 {
 	if (stage_stale_wanted() && !pieces)
 		pieces = memory_map(sizeof(*pieces) * PIECES_MAX);
+}
+
+void stage_stale_end(void)
+{
+	memory_unmap(pieces, sizeof(*pieces) * PIECES_MAX);
+	pieces = NULL;
+	pieces_used = 0;
 }
 
 static uint64_t file_of(const struct stage_req *req)

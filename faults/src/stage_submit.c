@@ -184,6 +184,14 @@ static long submit_some(struct stage_ctx *ctx, struct iocb **iocbs, long nr, lon
 	return taken;
 }
 
+static void note_submitter(struct stage_ctx *ctx)
+{
+	uint32_t thread = runtime_thread_number();
+
+	if (ctx->submitter != thread)
+		ctx->submitter = ctx->submitter ? STAGE_MANY : thread;
+}
+
 static long submit_all(struct stage_ctx *ctx, struct iocb **iocbs, long nr)
 {
 	long done = 0, error = 0;
@@ -195,6 +203,7 @@ static long submit_all(struct stage_ctx *ctx, struct iocb **iocbs, long nr)
 	stage_lock(ctx);
 	while (done < nr && !error)
 		done += submit_some(ctx, iocbs + done, nr - done, &error);
+	note_submitter(ctx);
 	if (ctx->pumped) {
 		backend()->reap(ctx);
 		stage_pump_ring(ctx);

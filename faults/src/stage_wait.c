@@ -165,6 +165,7 @@ static void wait_begins(struct stage_wait *wait, uint32_t number)
 	if (number > wait->ctx->waits_begun)
 		wait->ctx->waits_begun = number;
 	stage_held_check_wait(wait->ctx);
+	stage_check_wait(wait);
 	stage_unlock(wait->ctx);
 }
 

@@ -20,3 +20,8 @@ EXPORT void swapfault_disarm(void)
 {
 	runtime_disarm();
 }
+
+EXPORT int swapfault_end(char *error_text, size_t error_bytes)
+{
+	return runtime_end(error_text, error_bytes);
+}

@@ -10,7 +10,7 @@ set -u
 [ -d /dev/shm ] && [ -w /dev/shm ] && PLACE=$(mktemp -d /dev/shm/crash.XXXXXX) || PLACE=$WORK/store
 mkdir -p "$PLACE"
 trap 'rm -rf "$WORK" "$PLACE"' EXIT
-SEEDS=200
+SEEDS=100
 
 # crash OPTION... SEEDS PLACE POINT...: a line for each point, in $OUT.
 crash() {

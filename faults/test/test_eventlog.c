@@ -137,6 +137,31 @@ static void a_fresh_log_again_is_empty_again(void **state)
 	eventlog_close(log);
 }
 
+/* Few records are wiped where they are; many are given back, and the pages with them. */
+static void a_log_that_is_reset_is_empty_for_who_has_it_mapped(void **state)
+{
+	static const uint32_t counts[] = {0, 3, 512, 1000, 5000};
+	struct eventlog *log = new_log(), *writer;
+
+	(void)state;
+	assert_int_equal(eventlog_open(log->fd, &writer), 0);
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		append_numbers(writer, 7, counts[i]);
+		eventlog_header(writer)->waits_getevents = 1;
+		assert_int_equal(eventlog_count(log), counts[i]);
+		assert_int_equal(eventlog_reset(log), 0);
+		assert_int_equal(eventlog_count(log), 0);
+		assert_int_equal(eventlog_count(writer), 0);
+		assert_int_equal(eventlog_header(log)->waits_getevents, 0);
+		for (uint32_t at = 0; at < counts[i]; at++)
+			assert_int_equal(writer->segments[at / 512][at % 512].commit, 0);
+	}
+	append_numbers(writer, 5, 1);
+	check_number(log, 0, 5);
+	eventlog_close(writer);
+	eventlog_close(log);
+}
+
 static void the_file_grows_with_the_records(void **state)
 {
 	struct eventlog *log = new_log();
@@ -382,6 +407,7 @@ int main(void)
 		cmocka_unit_test(what_was_appended_is_read),
 		cmocka_unit_test(another_mapping_reads_the_same),
 		cmocka_unit_test(a_fresh_log_again_is_empty_again),
+		cmocka_unit_test(a_log_that_is_reset_is_empty_for_who_has_it_mapped),
 		cmocka_unit_test(the_file_grows_with_the_records),
 		cmocka_unit_test(a_text_that_is_not_terminated_is_cut),
 		cmocka_unit_test(past_the_last_segment_records_are_counted_as_lost),

@@ -15,7 +15,7 @@
 
 #include "random_fault.h"
 
-#define FAULTS_OF_EACH_KIND 2000
+#define FAULTS_OF_EACH_KIND 500
 #define SEED 0x5eed
 
 static struct schedule schedule;

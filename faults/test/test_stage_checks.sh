@@ -34,3 +34,30 @@ expect_count 1 '^check.*memory unmapped or freed in flight'
 # Held for ever, and the program ends all the same.
 victim kernel 'io_event#* => hold' "$PROGS/prog_misuse" file leak-in-flight || fail "$(cat "$OUT")"
 expect_out 'done'
+
+# overask HOW COUNT PATTERN [SCHEDULE]
+overask() {
+	for backend in kernel sim; do
+		victim "$backend" "${4:-}" "$PROGS/prog_overask" file "$1" ||
+			fail "$1: $(cat "$OUT")"
+		expect_out 'done'
+		expect_count "$2" "$3"
+	done
+}
+
+# Who waits for more than is in flight is told so before he waits.
+overask timed 1 '^check io_getevents ctx=1 #1 .*result=3 .*timed wait for 3, more than the 2 in flight'
+overask forever 1 '^check io_getevents ctx=1 #1 .*result=2 .* wait for 3, more than the 2 in flight' \
+	'io_getevents#1 => few:2'
+# Held back or dropped is in flight still; taken is not; what was submitted in vain never was.
+overask exact 0 '^check' 'io_event#1 => hold:until=io_event#2'
+overask timed 1 '^check' 'io_event#1 => hold:until=wait#1'
+overask timed 1 '^check' 'io_event#2 => dup
+io_getevents#1 => few:2'
+victim sim 'io_event#1 => drop' "$PROGS/prog_overask" file exact
+expect_count 0 '^check.*more than'
+# It may be right, or it does not wait.
+overask exact 0 '^check'
+overask poll 0 '^check'
+overask shared 0 '^check'
+overask reaper 0 '^check'

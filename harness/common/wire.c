@@ -64,3 +64,13 @@ long wire_receive(int socket, void *message, size_t bytes, int *ret_fds, unsigne
 		memcpy(ret_fds, CMSG_DATA(rights), rights->cmsg_len - CMSG_LEN(0));
 	return header.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
 }
+
+bool wire_case_is_whole(const void *message, size_t bytes)
+{
+	const struct wire_case *wire = message;
+
+	if (bytes < sizeof(*wire) || wire->magic != WIRE_MAGIC || wire->version != WIRE_VERSION)
+		return false;
+	return bytes - sizeof(*wire) ==
+	       (size_t)wire->work_dir_bytes + wire->schedule_bytes + wire->workload_bytes;
+}

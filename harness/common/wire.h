@@ -3,35 +3,50 @@
  * wire.h - what harness and worker say to each other. Both come from one build; version and magic
  * catch a stray worker.
  *
- *   harness -> fork server   one message a case: struct wire_case, then three texts; and
- * descriptors fork server -> harness   struct wire_report case -> harness          lines of JSON in
- * a shared file (wire_outcome), kept up to a crash case <-> harness         "I stand behind step N,
- * look at the files": struct wire_pause
+ *   harness -> fork server  a process is wanted: struct wire_case, three texts, descriptors
+ *   fork server -> harness  struct wire_report: it began, it ended
+ *   case -> harness         lines of JSON in a shared file (wire_outcome), kept up to a crash
+ *   case <-> harness        struct wire_pause: "I stand behind step N, look at the files"
+ *   case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
+ *   harness -> case         that other: struct wire_case and its texts
  *
  * Threads: caller storage.
  */
 #ifndef WIRE_H
 #define WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 3u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
 enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_COUNT };
 
+#define WIRE_TENSORS_MAX 64u
+
+/* What an earlier process of the case left in the file of a tensor. */
+struct wire_kept {
+	uint32_t drawn;	       /* generations so far */
+	uint32_t stored;       /* the one that the file holds; 0: unknown */
+	uint64_t stored_bytes; /* its length */
+};
+
 /* The texts follow it, each with its NUL: work directory, schedule, workload as JSON. */
 struct wire_case {
 	uint32_t magic, version;
-	uint32_t id; /* of the case with its sender */
+	uint32_t id;	   /* of the case with its sender */
+	uint32_t may_stay; /* its process may serve another case, if this one leaves nothing */
 	uint32_t backend;
 	uint32_t sector_bytes, memory_align_bytes;
 	uint64_t seed;
-	uint64_t deadline_ns; /* virtual, in sim */
-	uint64_t pause_steps; /* bit per step: pause behind it */
+	uint64_t deadline_ns;	       /* virtual, in sim */
+	uint64_t pause_steps;	       /* bit per step: pause behind it */
+	uint32_t step_first, step_end; /* the steps of this process */
+	struct wire_kept kept[WIRE_TENSORS_MAX];
 	uint32_t work_dir_bytes, schedule_bytes, workload_bytes;
 };
 
@@ -46,8 +61,9 @@ struct wire_report {
 };
 
 struct wire_pause {
-	uint32_t id, step;
+	uint32_t id, step; /* or WIRE_STEP_DONE */
 };
+#define WIRE_STEP_DONE UINT32_MAX
 
 /* The outcome file: this header, then text. It is mapped whole and grows by steps below it. */
 #define WIRE_OUTCOME_BYTES_MAX ((size_t)256 << 20)
@@ -61,7 +77,7 @@ struct wire_outcome {
 
 /* The probe that is written and read once the faults are over. */
 #define WIRE_PROBE_FILE "aftermath.probe"
-#define WIRE_PROBE_BYTES 12345u
+#define WIRE_PROBE_BYTES 8191u
 #define WIRE_PROBE_TENSOR 127u
 
 /* Send with @count descriptors, none of which is closed. 0, -errno. */
@@ -69,5 +85,7 @@ int wire_send(int socket, const void *message, size_t bytes, const int *fds, uns
 /* Receive at most @bytes and @count descriptors (-1 where none came). Bytes, 0 at the end, -errno.
  */
 long wire_receive(int socket, void *message, size_t bytes, int *ret_fds, unsigned count);
+/* Is it a case, of this version, with as many texts as it says? */
+bool wire_case_is_whole(const void *message, size_t bytes);
 
 #endif /* WIRE_H */

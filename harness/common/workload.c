@@ -58,6 +58,9 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_RELEASE] = "release",
 	[STEP_VERIFY] = "verify",
 	[STEP_REPEAT] = "repeat",
+	[STEP_SYNC] = "sync",
+	[STEP_REPLACE] = "replace",
+	[STEP_RESTART] = "restart",
 };
 
 size_t dtype_bytes(enum dtype dtype)
@@ -101,6 +104,8 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_OPEN:
 	case STEP_COPY_VOLUME:
 	case STEP_REPEAT:
+	case STEP_SYNC:
+	case STEP_RESTART:
 	case STEP_COUNT:
 		return false;
 	case STEP_SWAP_OUT:
@@ -118,6 +123,7 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_STORE_CLOSE:
 	case STEP_RELEASE:
 	case STEP_VERIFY:
+	case STEP_REPLACE:
 		return true;
 	}
 	return false;
@@ -190,6 +196,7 @@ void step_defaults(struct step *step, enum step_kind kind)
 		.slot_timeout_ns = -1,
 		.from = WORKLOAD_STORE_PLACE,
 		.to = WORKLOAD_STORE_PLACE,
+		.directory = true,
 	};
 }
 
@@ -205,4 +212,101 @@ void workload_defaults(struct workload *workload)
 uint64_t tensor_bytes(const struct tensor *tensor)
 {
 	return tensor->numel * dtype_bytes(tensor->dtype);
+}
+
+bool step_has(const struct step *step, unsigned tensor)
+{
+	return !step->tensors || step->tensors & UINT64_C(1) << tensor;
+}
+
+uint64_t step_transfer_bytes(const struct workload *workload, const struct step *step,
+			     unsigned tensor)
+{
+	const struct tensor *asked = &workload->tensors[tensor];
+	uint64_t numel = step->numel == UINT64_MAX ? asked->numel : step->numel;
+	enum dtype dtype = step->dtype < 0 ? asked->dtype : (enum dtype)step->dtype;
+
+	return numel * dtype_bytes(dtype);
+}
+
+uint64_t workload_tensor_bytes(const struct workload *workload, unsigned tensor)
+{
+	uint64_t longest = tensor_bytes(&workload->tensors[tensor]);
+
+	for (unsigned i = 0; i < workload->steps_count; i++) {
+		uint64_t bytes = step_transfer_bytes(workload, &workload->steps[i], tensor);
+
+		if (step_has(&workload->steps[i], tensor) && bytes > longest)
+			longest = bytes;
+	}
+	return longest;
+}
+
+/* Does the step, which has a store, want the tensor in memory? */
+static bool holds(const struct step *step, unsigned tensor)
+{
+	bool moves = step->kind == STEP_SWAP_OUT || step->kind == STEP_SWAP_IN ||
+		     step->kind == STEP_START || step->kind == STEP_IS_PINNED;
+
+	if (!moves || !step->as_count)
+		return moves && step_has(step, tensor);
+	return tensor >= step->as_first && tensor - step->as_first < step->as_count;
+}
+
+/* A tensor of a store that no step moves may be larger than memory: it is a hole in its file. */
+static bool takes_memory(const struct workload *workload, unsigned tensor)
+{
+	bool taken = !workload->store.used;
+
+	for (unsigned i = 0; i < workload->steps_count && !taken; i++)
+		taken = holds(&workload->steps[i], tensor);
+	return taken;
+}
+
+uint64_t workload_bytes(const struct workload *workload)
+{
+	unsigned count = workload->tensors_count + workload->as_count;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (takes_memory(workload, i) &&
+		    __builtin_add_overflow(sum, workload_tensor_bytes(workload, i), &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+uint64_t workload_file_bytes(const struct workload *workload)
+{
+	uint64_t bytes = workload_bytes(workload);
+
+	if (!workload->store.used)
+		return bytes;
+	return bytes > UINT64_MAX / 2 ? UINT64_MAX : 2 * bytes;
+}
+
+unsigned workload_image_of(const struct workload *workload, unsigned step)
+{
+	unsigned image = 0;
+
+	for (unsigned i = 0; i < step; i++)
+		image += workload->steps[i].kind == STEP_RESTART;
+	return image;
+}
+
+unsigned workload_images(const struct workload *workload)
+{
+	return workload_image_of(workload, workload->steps_count) + 1;
+}
+
+struct image workload_image(const struct workload *workload, unsigned number)
+{
+	struct image image = {0, 0};
+
+	while (image.first < workload->steps_count &&
+	       (workload_image_of(workload, image.first) < number))
+		image.first++;
+	image.end = image.first;
+	while (image.end < workload->steps_count && workload->steps[image.end].kind != STEP_RESTART)
+		image.end++;
+	return image;
 }

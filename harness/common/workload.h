@@ -92,6 +92,10 @@ enum step_kind {
 	STEP_RELEASE,	  /* give slots back that swap-ins with `keep` left lent */
 	STEP_VERIFY,	  /* swapio_store_verify, compared with what the independent reader finds */
 	STEP_REPEAT,	  /* the steps since the last repeat mark again, `count` times in all */
+	STEP_SYNC,	  /* fsync the tensors' files and their directory, outside of the library */
+	STEP_REPLACE, /* as swap-out, into FILE.new beside each file: fsync, rename, fsync of the
+		       * directory: the way a program keeps the old until it has the new */
+	STEP_RESTART, /* the process ends here, and the next steps run in a fresh one */
 	STEP_COUNT
 };
 const char *step_name(enum step_kind kind);  /* "swap-out" ... */
@@ -115,6 +119,7 @@ struct step {
 	int64_t timeout_ns; /* -1: for ever */
 	uint64_t bytes;	    /* STEP_TRUNCATE size, STEP_CORRUPT offset in the tensor */
 	unsigned count;	    /* STEP_REPEAT */
+	bool directory;	    /* STEP_SYNC: of the directory, too */
 	/* With a store. */
 	unsigned as_first, as_count; /* the group's tensors are these, of tensors behind
 					tensors_count; 0: as ever */
@@ -182,8 +187,27 @@ void workload_defaults(struct workload *workload);
 /* Where the store of a workload lies, and steps that say nothing else look. */
 #define WORKLOAD_STORE_PLACE "store"
 
+/* The steps [first, end) that one process carries out; a restart stands between two of them. */
+struct image {
+	unsigned first, end;
+};
+unsigned workload_images(const struct workload *workload);
+struct image workload_image(const struct workload *workload, unsigned number);
+/* Of which image a step is; a restart belongs to the one that it ends. */
+unsigned workload_image_of(const struct workload *workload, unsigned step);
+
 /* Bytes that a tensor holds; numel and dtype are checked, so that this cannot overflow. */
 uint64_t tensor_bytes(const struct tensor *tensor);
+bool step_has(const struct step *step, unsigned tensor); /* is it one of the step's tensors? */
+/* What the step moves of tensor number @tensor. */
+uint64_t step_transfer_bytes(const struct workload *workload, const struct step *step,
+			     unsigned tensor);
+/* The longest transfer of tensor number @tensor, or its size: the memory it needs. */
+uint64_t workload_tensor_bytes(const struct workload *workload, unsigned tensor);
+/* Of all tensors that steps may touch; UINT64_MAX: or more. */
+uint64_t workload_bytes(const struct workload *workload);
+/* What their files may take: a store keeps a second place for each tensor. */
+uint64_t workload_file_bytes(const struct workload *workload);
 
 /* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
 char *workload_encode(const struct workload *workload);

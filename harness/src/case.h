@@ -17,7 +17,8 @@ struct test_case {
 	enum target target;
 	uint64_t seed;
 	struct workload workload;
-	char *schedule_text; /* canonical print, lines; "" none */
+	struct program *program; /* in place of it; NULL: none */
+	char *schedule_text;	 /* canonical print, lines; "" none */
 	struct schedule schedule;
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes;

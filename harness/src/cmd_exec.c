@@ -51,7 +51,7 @@ struct request {
 	struct exec_options options;
 	struct schedule schedule;
 	char *text; /* of the schedule, as given */
-	char work_dir[PATH_MAX], preload[PATH_MAX], program[PATH_MAX];
+	char work_dir[PATH_MAX], preload[PATH_MAX], program[PATH_MAX], suppressions[PATH_MAX];
 	char loader[PATH_MAX];
 };
 
@@ -80,6 +80,16 @@ static int take_under(struct exec_options *options, const char *text, struct dia
 
 	options->under = text;
 	return take_word("under", text, "memcheck", "helgrind", &helgrind, diag);
+}
+
+static int take_expect(struct exec_options *options, const char *text, struct diag *diag)
+{
+	bool failure;
+
+	if (take_word("expect", text, "success", "failure", &failure, diag) < 0)
+		return -EINVAL;
+	options->status = failure ? EXEC_STATUS_FAILURE : 0;
+	return 0;
 }
 
 static int take_deadline(struct exec_options *options, const char *text, struct diag *diag)
@@ -163,12 +173,30 @@ static int take_option(struct request *request, struct cli_parser *parser, int o
 	case EXEC_DEADLINE:
 		return take_deadline(options, value, diag);
 	case EXEC_EXPECT:
-		return take_word("expect", value, "success", "failure", &options->expect_failure,
-				 diag);
+		return take_expect(options, value, diag);
 	default:
 		options->follow_exec = true;
 		return 0;
 	}
+}
+
+/* The program is started by its loader, which valgrind follows, and told apart from the preload. */
+static int prepare_under(struct request *request, struct diag *diag)
+{
+	struct exec_options *options = &request->options;
+	int result = exec_find_loader(request->program, request->loader, sizeof(request->loader));
+
+	if (result < 0)
+		return diag_set(diag, request->program, 0, 0,
+				"--under %s: must be a dynamically linked 64-bit program",
+				options->under);
+	options->loader = request->loader;
+	result = places_library("swaptorture.supp", request->suppressions,
+				sizeof(request->suppressions));
+	if (result < 0)
+		return diag_set(diag, request->suppressions, 0, 0, "%s", strerror(-result));
+	options->suppressions = request->suppressions;
+	return 0;
 }
 
 static int prepare(struct request *request, struct diag *diag)
@@ -189,15 +217,7 @@ static int prepare(struct request *request, struct diag *diag)
 	if (result < 0)
 		return diag_set(diag, options->argv[0], 0, 0, "%s", strerror(-result));
 	options->program = request->program;
-	if (!options->under)
-		return 0;
-	result = exec_find_loader(request->program, request->loader, sizeof(request->loader));
-	if (result < 0)
-		return diag_set(diag, request->program, 0, 0,
-				"--under %s: must be a dynamically linked 64-bit program",
-				options->under);
-	options->loader = request->loader;
-	return 0;
+	return options->under ? prepare_under(request, diag) : 0;
 }
 
 static void note_waits(const struct eventlog_header *header, struct case_result *result)

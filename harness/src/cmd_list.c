@@ -7,6 +7,7 @@
 
 #include "cli_plan.h"
 #include "plan_internal.h"
+#include "plural.h"
 #include "presets.h"
 
 enum list_option {
@@ -106,7 +107,8 @@ static void print_scenarios(const struct plan *plan)
 		plan_scenario_name(scenario->path, name, sizeof(name));
 		printf("%-52s %4u  %s\n", name, count, scenario->title);
 	}
-	printf("%u scenarios, %u cases\n", shown, plan->count);
+	printf("%u scenario%s, %u case%s\n", shown, plural(shown), plan->count,
+	       plural(plan->count));
 }
 
 static int list_plan(const struct cli_command *command, struct list *list)

@@ -10,6 +10,7 @@
 #include "number.h"
 #include "plan_internal.h"
 #include "run.h"
+#include "run_signal.h"
 
 #define REPORTS_MAX 16
 #define JOBS_MAX 256
@@ -43,7 +44,7 @@ static const struct cli_option options[] = {
 	[RUN_WORK_DIR] = {"work-dir", 0, "DIR",
 			  "where the swapped files lie; default $TMPDIR or /var/tmp"},
 	[RUN_KEEP] = {"keep", 0, NULL, "keep the files of passed cases, too"},
-	[RUN_UNDER] = {"under", 0, "TOOL", "run the cases under memcheck or helgrind"},
+	[RUN_UNDER] = {"under", 0, "TOOL", "run the cases under memcheck, helgrind, asan or tsan"},
 	{0},
 };
 
@@ -69,11 +70,14 @@ static int take_jobs(struct run *run, const char *text, struct diag *diag)
 
 static int take_under(struct run *run, const char *text, struct diag *diag)
 {
-	if (strcmp(text, "memcheck") != 0 && strcmp(text, "helgrind") != 0)
-		return diag_set(diag, NULL, 0, 0, "--under '%s': must be memcheck or helgrind",
-				text);
+	static const char *const tools[] = {"memcheck", "helgrind", "asan", "tsan"};
+
 	run->options.under = text;
-	return 0;
+	for (unsigned i = 0; i < sizeof(tools) / sizeof(*tools); i++)
+		if (strcmp(text, tools[i]) == 0)
+			return 0;
+	return diag_set(diag, NULL, 0, 0, "--under '%s': must be memcheck, helgrind, asan or tsan",
+			text);
 }
 
 static int take_accel(const char *text, struct diag *diag)
@@ -256,6 +260,7 @@ static int command_run(const struct cli_command *command, int argc, char **argv)
 	struct run run = {0};
 	int option, status = CLI_EXIT_PASSED;
 
+	run_signal_watch();
 	cli_parser_init(&parser, command, argc, argv);
 	cli_plan_init(&run.plan);
 	while ((option = cli_next(&parser)) >= 0 || option == CLI_WORD)

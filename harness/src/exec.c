@@ -58,32 +58,38 @@ static int read_error(int fd)
 	return count == sizeof(error) ? error : 0;
 }
 
-static int start(const struct exec_options *options, const sigset_t *mask, const char *log_path,
-		 struct child *child)
+/* A name for a file without one: it needs no place, and nothing of it is left behind. */
+static void name_log(char log_path[64], int log_fd)
+{
+	snprintf(log_path, 64, "/proc/%d/fd/%d", getpid(), log_fd);
+}
+
+int exec_start(const struct exec_options *options, const sigset_t *mask, int log_fd, pid_t *ret_pid)
 {
 	int pipe_fds[2], error;
+	char log_path[64];
+	pid_t pid;
 
+	name_log(log_path, log_fd);
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return -errno;
-	child->pid = fork();
-	if (child->pid < 0) {
+	pid = fork();
+	if (pid < 0) {
 		error = errno;
 		close(pipe_fds[0]);
 		close(pipe_fds[1]);
 		return -error;
 	}
-	if (child->pid == 0)
+	if (pid == 0)
 		begin_child(options, mask, log_path, pipe_fds[1]);
 	close(pipe_fds[1]);
-	child->own_group = options->deadline_ns != 0;
-	child->begin_ns = now_ns();
-	child->deadline_ns =
-		options->deadline_ns ? child->begin_ns + (uint64_t)options->deadline_ns : 0;
 	error = read_error(pipe_fds[0]);
-	if (!error)
-		return 0;
-	waitpid(child->pid, NULL, 0);
-	return -error;
+	if (error) {
+		waitpid(pid, NULL, 0);
+		return -error;
+	}
+	*ret_pid = pid;
+	return 0;
 }
 
 static void end_overdue(struct child *child)
@@ -126,29 +132,32 @@ static int wait_for_end(struct child *child, const sigset_t *signals,
 	return status;
 }
 
-/* Signals that end us, and the one of a child that ended, are looked at between two slices. */
+/* Signals that end us, and the one of a child that ended, are looked at between two slices. What
+ * was ignored from the start stays ignored: blocked, it would be taken for an interrupt. */
 static void block_signals(sigset_t *ret_signals, sigset_t *ret_before)
 {
 	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	struct sigaction action;
 
 	sigemptyset(ret_signals);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(ret_signals, numbers[i]);
+		if (numbers[i] == SIGCHLD ||
+		    (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN))
+			sigaddset(ret_signals, numbers[i]);
 	sigprocmask(SIG_BLOCK, ret_signals, ret_before);
 }
 
 int exec_run(const struct exec_options *options, int log_fd, struct eventlog *log,
 	     struct exec_end *ret_end, struct diag *diag)
 {
-	struct child child = {0};
+	struct child child = {.own_group = options->deadline_ns != 0, .begin_ns = now_ns()};
 	sigset_t signals, before;
-	char log_path[64];
 	int result;
 
-	/* A name for a file without one: it needs no place, and nothing of it is left behind. */
-	snprintf(log_path, sizeof(log_path), "/proc/%d/fd/%d", getpid(), log_fd);
+	if (options->deadline_ns)
+		child.deadline_ns = child.begin_ns + (uint64_t)options->deadline_ns;
 	block_signals(&signals, &before);
-	result = start(options, &before, log_path, &child);
+	result = exec_start(options, &before, log_fd, &child.pid);
 	if (result == 0) {
 		ret_end->status = wait_for_end(&child, &signals, eventlog_header(log));
 		ret_end->overdue = child.overdue;

@@ -6,6 +6,7 @@
  * valgrind's own start must not be taken for the program.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,17 +80,27 @@ static void fill(struct variables *variables, const struct exec_options *options
 		add(variables, error_fd, "SWAPFAULT_ARM=open");
 	if (options->follow_exec)
 		add(variables, error_fd, "SWAPFAULT_FOLLOW_EXEC=1");
+	if (options->sim_deadline_ns)
+		add(variables, error_fd, "SWAPFAULT_DEADLINE_NS=%llu",
+		    (unsigned long long)options->sim_deadline_ns);
+	if (options->sector_bytes)
+		add(variables, error_fd, "SWAPFAULT_SECTOR_BYTES=%u", options->sector_bytes);
+	if (options->memory_align_bytes)
+		add(variables, error_fd, "SWAPFAULT_MEMORY_ALIGN_BYTES=%u",
+		    options->memory_align_bytes);
 }
 
 static void become_under(const struct exec_options *options, int error_fd)
 {
 	static char *words[WORDS_MAX];
-	char tool[64];
+	char tool[64], suppressions[PATH_MAX + 16];
 	unsigned count = 0;
 
 	snprintf(tool, sizeof(tool), "--tool=%s", options->under);
+	snprintf(suppressions, sizeof(suppressions), "--suppressions=%s", options->suppressions);
 	words[count++] = strdup("valgrind");
 	words[count++] = tool;
+	words[count++] = suppressions;
 	words[count++] = strdup("--quiet");
 	words[count++] = strdup("--error-exitcode=99");
 	words[count++] = strdup(options->loader);
@@ -109,11 +120,18 @@ void exec_become(const struct exec_options *options, const char *log_path, int e
 {
 	struct variables variables = {0};
 
+	for (int fd = 0; options->stdio && fd < 3; fd++)
+		if (dup2(options->stdio[fd], fd) < 0)
+			give_up(errno, error_fd);
+	if (options->directory && chdir(options->directory) < 0)
+		give_up(errno, error_fd);
+	for (char *const *word = options->env; word && *word; word++)
+		putenv(*word);
 	fill(&variables, options, log_path, error_fd);
 	for (unsigned i = 0; i < variables.count; i++)
 		putenv(variables.texts[i]);
 	if (options->under)
 		become_under(options, error_fd);
-	execvp(options->argv[0], options->argv);
+	execvp(options->program, options->argv);
 	give_up(errno, error_fd);
 }

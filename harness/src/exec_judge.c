@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "exec.h"
+#include "plural.h"
 #include "verdict.h"
 
 #define VALGRIND_STATUS 99
@@ -27,33 +28,94 @@ static __attribute__((format(printf, 4, 5))) void decide(struct case_result *res
 	va_end(arguments);
 }
 
-/* What the preload caught the program at, and a hang that sim saw. */
-static void collect_findings(struct eventlog *log, struct case_result *result)
+/* A program may wait for a while for what need not come: only its own author knows. */
+static bool counts(const struct eventlog_record *record)
+{
+	return record->type == EVENTLOG_CHECK && record->result != EVENTLOG_CHECK_TIMED_WAIT;
+}
+
+/* What the preload caught the program at. */
+static void find_misuse(struct eventlog *log, struct case_result *result)
 {
 	uint64_t count = eventlog_count(log);
 
 	for (uint64_t i = 0; i < count; i++) {
 		const struct eventlog_record *record = eventlog_get(log, i);
 
-		if (record && record->type == EVENTLOG_HANG)
-			result_add(result, "deadline", CLASS_HANG,
-				   "every thread is blocked and nothing can wake one");
-		else if (record && record->type == EVENTLOG_CHECK)
-			result_add(result, "ledger", CLASS_CONTRACT, "%s", record->text);
+		if (record && counts(record))
+			oracle_check(record, result);
 	}
 }
 
-static bool judge_broken(const struct exec_options *options, struct eventlog *log,
-			 struct case_result *result)
+/* In sim the preload ends a program that hangs; its status is not the program's then. */
+static bool find_hang(const struct exec_end *end, struct eventlog *log, struct case_result *result)
+{
+	uint64_t count = eventlog_count(log);
+	bool hangs = end->overdue;
+
+	if (end->overdue)
+		result_add(result, "deadline", CLASS_HANG, "the program did not end in time");
+	for (uint64_t i = 0; i < count && !hangs; i++) {
+		const struct eventlog_record *record = eventlog_get(log, i);
+
+		hangs = record && record->type == EVENTLOG_HANG;
+		if (hangs)
+			result_add(result, "deadline", CLASS_HANG, "the program hangs: %s",
+				   record->text);
+	}
+	return hangs;
+}
+
+static bool power_was_cut(const struct exec_options *options, const struct exec_end *end,
+			  const struct case_result *result)
+{
+	return verdict_power_was_cut(options->schedule, result, end->status);
+}
+
+static bool fits(const struct exec_options *options, int code)
+{
+	return options->status == EXEC_STATUS_FAILURE ? code != 0 : code == options->status;
+}
+
+static void find_end(const struct exec_options *options, const struct exec_end *end,
+		     struct eventlog *log, struct case_result *result)
+{
+	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
+
+	if (find_hang(end, log, result) || power_was_cut(options, end, result))
+		return;
+	if (code < 0)
+		result_add(result, "deadline", CLASS_CRASH,
+			   "the program was killed by signal %d (%s)", WTERMSIG(end->status),
+			   strsignal(WTERMSIG(end->status)));
+	else if (options->under && code == VALGRIND_STATUS)
+		result_add(result, options->under, CLASS_CONTRACT, "%s found errors",
+			   options->under);
+	else if (code && !fits(options, code) && options->status)
+		result_add(result, "status", CLASS_CONTRACT,
+			   "the program ended with status %d, it should have with %d", code,
+			   options->status);
+	else if (code && !fits(options, code))
+		result_add(result, "status", CLASS_CONTRACT, "the program ended with status %d",
+			   code);
+}
+
+static bool judge_broken(const struct exec_options *options, const struct exec_end *end,
+			 struct eventlog *log, struct case_result *result)
 {
 	const struct eventlog_header *header = eventlog_header(log);
 	char path[PATH_MAX], why[128] = "";
 
+	if (end->interrupted) {
+		decide(result, VERDICT_BROKEN, CLASS_NONE, "interrupted");
+		return true;
+	}
 	if (header->handshake && !header->overflow)
 		return false;
 	if (header->overflow) {
 		decide(result, VERDICT_BROKEN, CLASS_NONE,
-		       "the event log overflowed, %u records are lost", header->overflow);
+		       "the event log overflowed: %u record%s lost", header->overflow,
+		       plural(header->overflow));
 		return true;
 	}
 	if (exec_find_program(options->argv[0], path, sizeof(path)) == 0)
@@ -63,72 +125,48 @@ static bool judge_broken(const struct exec_options *options, struct eventlog *lo
 	return true;
 }
 
-static bool judge_end(const struct exec_options *options, const struct exec_end *end,
-		      struct case_result *result)
+/* Which ones, exec_tell() says. */
+static bool judge_idle(struct eventlog *log, struct case_result *result)
 {
-	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
+	unsigned idle = 0;
 
-	if (end->interrupted)
-		decide(result, VERDICT_BROKEN, CLASS_NONE, "interrupted");
-	else if (end->overdue)
-		decide(result, VERDICT_FAIL, CLASS_HANG, "the program did not end in time");
-	else if (code < 0)
-		decide(result, VERDICT_FAIL, CLASS_CRASH,
-		       "the program was killed by signal %d (%s)", WTERMSIG(end->status),
-		       strsignal(WTERMSIG(end->status)));
-	else if (options->under && code == VALGRIND_STATUS)
-		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "%s found errors", options->under);
-	else if (verdict_power_was_cut(options->schedule, result, end->status))
-		decide(result, VERDICT_PASS, CLASS_NONE,
-		       "the power was cut: what is on disk now is what that may leave; read it in "
-		       "a fresh process");
-	else if (code && !options->expect_failure)
-		decide(result, VERDICT_FAIL, CLASS_CONTRACT, "the program ended with status %d",
-		       code);
-	else
-		return false;
-	return true;
-}
-
-static bool judge_findings(struct case_result *result)
-{
-	if (!result->findings_count)
-		return false;
-	decide(result, VERDICT_FAIL, result->findings[0].failure_class, "%.300s",
-	       result->findings[0].text);
-	return true;
-}
-
-static bool judge_idle(const struct exec_options *options, struct eventlog *log,
-		       struct case_result *result)
-{
 	if (eventlog_header(log)->uring) {
 		decide(result, VERDICT_VACUOUS, CLASS_NONE,
 		       "the program uses io_uring, which is not intercepted");
 		return true;
 	}
-	for (unsigned i = 0; i < result->faults_count; i++) {
-		const struct fault_outcome *outcome = &result->faults[i];
-		char text[200] = "";
+	for (unsigned i = 0; i < result->faults_count; i++)
+		idle += !result->faults[i].injected;
+	if (idle)
+		decide(result, VERDICT_VACUOUS, CLASS_NONE,
+		       "%u of %u fault%s took no effect: nothing was shown", idle,
+		       result->faults_count, plural(result->faults_count));
+	return idle > 0;
+}
 
-		if (outcome->injected)
-			continue;
-		fault_print(&options->schedule->faults[i], text, sizeof(text));
-		decide(result, VERDICT_VACUOUS, CLASS_NONE, "%s: %s", text,
-		       outcome->fired ? outcome->why_missed : "did not fire");
-		return true;
-	}
-	return false;
+static bool judge_findings(struct case_result *result)
+{
+	const struct finding *worst = result_worst(result, NULL);
+
+	if (worst)
+		decide(result, VERDICT_FAIL, worst->failure_class, "%s", worst->text);
+	return worst;
 }
 
 void exec_judge(const struct exec_options *options, const struct exec_end *end,
 		struct eventlog *log, struct case_result *result)
 {
-	collect_findings(log, result);
-	if (judge_broken(options, log, result) || judge_end(options, end, result) ||
-	    judge_findings(result) || judge_idle(options, log, result))
+	find_end(options, end, log, result);
+	find_misuse(log, result);
+	if (judge_broken(options, end, log, result) || judge_findings(result))
 		return;
-	if (options->expect_failure && end->status == 0)
+	if (power_was_cut(options, end, result))
+		decide(result, VERDICT_PASS, CLASS_NONE,
+		       "the power was cut: what is on disk now is what that may leave; read it in "
+		       "a fresh process");
+	else if (judge_idle(log, result))
+		return;
+	else if (options->status != 0 && end->status == 0)
 		decide(result, VERDICT_FAIL, CLASS_CONTRACT,
 		       "the program ended with status 0, it should have failed");
 	else
@@ -142,11 +180,26 @@ static void tell_fault(const struct fault *fault, const struct fault_outcome *ou
 	fault_print(fault, text, sizeof(text));
 	fprintf(stream, "swaptorture: %s (%s): ", text, effect_name(fault_effect(fault)));
 	if (outcome->injected)
-		fprintf(stream, "took effect %" PRIu64 " times (INJECTED)\n", outcome->injected);
+		fprintf(stream, "took effect %" PRIu64 " time%s (INJECTED)\n", outcome->injected,
+			plural(outcome->injected));
 	else if (outcome->missed)
 		fprintf(stream, "could not take effect: %s\n", outcome->why_missed);
 	else
 		fprintf(stream, "did not fire\n");
+}
+
+/* Faults that a program has to notice may be what its status tells of. */
+static const char *hint_at_status(const struct exec_options *options, const struct exec_end *end,
+				  const struct case_result *result)
+{
+	if (result->verdict != VERDICT_FAIL || options->status != 0 || !WIFEXITED(end->status) ||
+	    !WEXITSTATUS(end->status))
+		return "";
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected &&
+		    fault_effect(&options->schedule->faults[i]) != EFFECT_TRANSPARENT)
+			return "; if it must fail by these faults, say --expect failure";
+	return "";
 }
 
 void exec_tell(const struct exec_options *options, const struct exec_end *end,
@@ -154,14 +207,20 @@ void exec_tell(const struct exec_options *options, const struct exec_end *end,
 {
 	for (unsigned i = 0; i < result->faults_count; i++)
 		tell_fault(&options->schedule->faults[i], &result->faults[i], stream);
+	for (unsigned i = 0; i < result->findings_count; i++)
+		/* The verdict tells its reason itself. */
+		if (strcmp(result->findings[i].text, result->reason) != 0)
+			fprintf(stream, "swaptorture: %s: %s\n", result->findings[i].oracle,
+				result->findings[i].text);
 	if (result->findings_lost)
-		fprintf(stream, "swaptorture: and %u findings more\n", result->findings_lost);
+		fprintf(stream, "swaptorture: and %u finding%s more\n", result->findings_lost,
+			plural(result->findings_lost));
 	fprintf(stream, "swaptorture: %s", verdict_name(result->verdict));
 	if (result->verdict == VERDICT_FAIL)
 		fprintf(stream, " (%s)", failure_class_name(result->failure_class));
-	fprintf(stream, "%s%s", result->reason[0] ? ": " : "", result->reason);
-	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) &&
-	    (options->expect_failure || result->verdict != VERDICT_FAIL))
+	fprintf(stream, "%s%s%s", result->reason[0] ? ": " : "", result->reason,
+		hint_at_status(options, end, result));
+	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) && options->status != 0)
 		fprintf(stream, "; the program ended with status %d", WEXITSTATUS(end->status));
 	fprintf(stream, ", %s back end, waits %s, seed %" PRIu64 ", %.2f s\n",
 		target_name(options->target), result->wait_call, options->seed,

@@ -9,17 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "forkserver.h"
 
-#define HELLO_TIMEOUT_MS 60000 /* valgrind takes its time */
+#define HELLO_TIMEOUT_SECONDS 60 /* valgrind takes its time */
 #define WORKER_FD 3
 
 struct command {
 	char preload[2 * PATH_MAX + 128], socket[16], log_file[PATH_MAX + 16], tool[32];
+	char suppressions[PATH_MAX + 16];
 	const char *arguments[16];
 };
 
@@ -39,9 +41,12 @@ static int command_make(struct command *command, const struct forkserver *server
 		snprintf(command->tool, sizeof(command->tool), "--tool=%s", options->under);
 		snprintf(command->log_file, sizeof(command->log_file), "--log-file=%s/valgrind.%%p",
 			 options->log_dir);
+		snprintf(command->suppressions, sizeof(command->suppressions), "--suppressions=%s",
+			 paths->suppressions);
 		command->arguments[count++] = "valgrind";
 		command->arguments[count++] = command->tool;
 		command->arguments[count++] = command->log_file;
+		command->arguments[count++] = command->suppressions;
 		command->arguments[count++] = "--error-limit=no";
 		command->arguments[count++] = "--num-callers=20";
 		command->arguments[count++] = "--fair-sched=yes";
@@ -77,6 +82,8 @@ static void set_environment(const struct command *command, const char *log_dir)
 	set_sanitizer("ASAN_OPTIONS",
 		      "verify_asan_link_order=0:detect_leaks=1:leak_check_at_exit=0", log_dir);
 	set_sanitizer("UBSAN_OPTIONS", "print_stacktrace=1", log_dir);
+	/* A race is a finding, and not a way to end. */
+	set_sanitizer("TSAN_OPTIONS", "exitcode=0", log_dir);
 	setenv("GLIBC_TUNABLES",
 	       "glibc.pthread.stack_cache_size=0:glibc.malloc.arena_max=1:"
 	       "glibc.malloc.tcache_count=0",
@@ -90,10 +97,13 @@ static _Noreturn void become_worker(int socket, const struct command *command, c
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDWR);
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setsid(); /* Ctrl-C is the harness's to handle */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	dup2(nothing, STDIN_FILENO);
@@ -107,15 +117,20 @@ static _Noreturn void become_worker(int socket, const struct command *command, c
 	_exit(127);
 }
 
-static int await_hello(struct forkserver *server, struct diag *diag)
+/* An interrupt of the run ends this wait, too: with -EINTR. */
+static int await_hello(struct forkserver *server, const struct run_signal *signals,
+		       struct diag *diag)
 {
+	struct timespec timeout = {.tv_sec = HELLO_TIMEOUT_SECONDS};
 	struct pollfd polled = {.fd = server->socket, .events = POLLIN};
 	struct wire_report report;
 	int ready;
 
 	do
-		ready = poll(&polled, 1, HELLO_TIMEOUT_MS);
-	while (ready < 0 && errno == EINTR);
+		ready = ppoll(&polled, 1, &timeout, run_signal_mask(signals));
+	while (ready < 0 && errno == EINTR && !run_signal_came());
+	if (ready < 0 && errno == EINTR)
+		return -EINTR;
 	if (ready > 0 && forkserver_receive(server, &report) == 1 && report.kind == WIRE_HELLO) {
 		if (report.status == 0)
 			return 0;
@@ -124,8 +139,9 @@ static int await_hello(struct forkserver *server, struct diag *diag)
 			 "another architecture?");
 		return report.status;
 	}
-	diag_set(diag, NULL, 0, 0, "the worker does not start");
-	return -EPIPE;
+	diag_set(diag, NULL, 0, 0, "the worker does not start%s",
+		 ready ? "" : ": it said nothing for a minute");
+	return ready ? -EPIPE : -ETIMEDOUT;
 }
 
 int forkserver_start(struct forkserver *server, const struct forkserver_options *options,
@@ -152,7 +168,7 @@ int forkserver_start(struct forkserver *server, const struct forkserver_options 
 		diag_set(diag, NULL, 0, 0, "fork: %s", strerror(EAGAIN));
 		return -EAGAIN;
 	}
-	error = await_hello(server, diag);
+	error = await_hello(server, options->signals, diag);
 	if (error < 0) {
 		kill(server->pid, SIGKILL);
 		forkserver_stop(server);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "run_paths.h"
+#include "run_signal.h"
 #include "wire.h"
 
 struct forkserver {
@@ -22,11 +23,13 @@ struct forkserver {
 
 struct forkserver_options {
 	const struct run_paths *paths;
-	const char *under;   /* NULL, "memcheck", "helgrind" */
-	const char *log_dir; /* of tool or sanitizer: one file for each process */
+	const char *under;		  /* valgrind's tool: NULL, "memcheck", "helgrind" */
+	const char *log_dir;		  /* of tool or sanitizer: one file for each process */
+	const struct run_signal *signals; /* what may interrupt the start */
 };
 
-/* Start, and wait for its first word. 0; -errno with @diag. */
+/* Start, and wait for its first word. 0; -EINTR: a signal came; -EPIPE: it ended before, which may
+ * not be its fault; -errno with @diag. */
 int forkserver_start(struct forkserver *server, const struct forkserver_options *options,
 		     struct diag *diag);
 /* Close the socket, so that it ends by itself, and wait for that. Its wait status. */

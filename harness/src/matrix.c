@@ -15,8 +15,9 @@
 #include "scenario_schema.h"
 
 /* What a matrix may change: nothing that says what the scenario is. */
-static const char *const open_keys[] = {"swap",	  "store",  "handle", "device",	   "limits",
-					"expect", "faults", "arm",    "aftermath", NULL};
+static const char *const open_keys[] = {"swap",	  "program",   "store",	 "handle",
+					"device", "limits",    "expect", "faults",
+					"arm",	  "aftermath", NULL};
 
 static int join_faults(struct scenario_reader *reader, const struct yaml_node *node,
 		       char text[SCENARIO_VALUE_BYTES])

@@ -17,23 +17,37 @@ struct observation {
 	const struct workload *workload;
 	const struct outcome *outcome;
 	struct eventlog *log;
-	int status;	     /* wait status of the case's process */
-	bool overdue;	     /* it was killed when its time was up */
-	int64_t deadline_ns; /* that it had */
-	const char *story;   /* what it was doing then, "" unknown */
-	bool emulated;	     /* under valgrind: memory is not what the kernel says it is */
+	uint64_t log_first;   /* its first record of the process that ran last */
+	bool cut;	      /* the power was cut, and the case went on in a fresh process */
+	unsigned cut_step;    /* where */
+	int status;	      /* wait status of the case's process */
+	bool overdue;	      /* it was killed when its time was up */
+	int64_t deadline_ns;  /* that it had */
+	const char *story;    /* what it was doing then, "" unknown */
+	const char *work_dir; /* where its files lie */
+	bool emulated;	      /* under a tool: memory is not what the kernel says it is */
 };
 
 typedef void oracle_fn(const struct observation *seen, struct case_result *result);
 
 oracle_fn oracle_data;	   /* whatever is said to have moved is there, byte by byte */
 oracle_fn oracle_ledger;   /* every block submitted completes exactly once, and is explained */
+oracle_fn oracle_blame;	   /* who is said to have failed is who got a failing completion */
 oracle_fn oracle_contract; /* what the library says of a request is consistent with itself */
 oracle_fn oracle_swap;	   /* the same of swaps of a store */
 oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
 oracle_fn oracle_deadline; /* it ended in time, and by itself */
 
-/* All of them. */
+/* What the preload caught the program at: one record of type EVENTLOG_CHECK, as a finding. */
+void oracle_check(const struct eventlog_record *record, struct case_result *result);
+
+/* What a program left in @work_dir and in its standard output, against what it must leave. */
+void oracle_outputs(const struct program_expectation *expect, const char *work_dir, int stdout_fd,
+		    struct case_result *result);
+
+/* Those that look at one process, of one that others of the case follow. */
+void oracle_ask_process(const struct observation *seen, struct case_result *result);
+/* All of them, when the case is over. */
 void oracle_ask_all(const struct observation *seen, struct case_result *result);
 
 #endif /* ORACLE_H */

@@ -5,8 +5,17 @@
 #include "oracle.h"
 
 static oracle_fn *const oracles[] = {
-	oracle_deadline, oracle_data, oracle_ledger, oracle_contract, oracle_swap, oracle_leaks,
+	oracle_deadline, oracle_data, oracle_ledger, oracle_blame,
+	oracle_contract, oracle_swap, oracle_leaks,
 };
+
+static oracle_fn *const of_processes[] = {oracle_ledger, oracle_leaks};
+
+void oracle_ask_process(const struct observation *seen, struct case_result *result)
+{
+	for (unsigned i = 0; i < sizeof(of_processes) / sizeof(*of_processes); i++)
+		of_processes[i](seen, result);
+}
 
 void oracle_ask_all(const struct observation *seen, struct case_result *result)
 {

@@ -80,21 +80,6 @@ static void enter(struct ledger *ledger, const struct eventlog_record *record,
 	}
 }
 
-/* What the preload caught the program at, on the spot. */
-static void add_check(const struct eventlog_record *record, struct case_result *result)
-{
-	enum failure_class failure_class = CLASS_CORRUPTION;
-
-	if (strstr(record->text, "leak"))
-		failure_class = CLASS_LEAK;
-	else if (strstr(record->text, "more than"))
-		failure_class = CLASS_CONTRACT;
-	result_add(result, "ledger", failure_class,
-		   "block %u of context %u (bytes %" PRIu64 " + %" PRIu64 "): %s",
-		   record->number & INT32_MAX, record->ctx, record->offset, record->length,
-		   record->text);
-}
-
 /* A handle that was closed in order has taken every event it had a right to. */
 static void close_books(const struct ledger *ledger, struct case_result *result)
 {
@@ -136,7 +121,7 @@ void oracle_ledger(const struct observation *seen, struct case_result *result)
 	ledger.entries = count ? calloc(ledger.room, sizeof(*ledger.entries)) : NULL;
 	if (!ledger.entries)
 		return;
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = seen->log_first; i < count; i++) {
 		const struct eventlog_record *record = eventlog_get(seen->log, i);
 
 		if (!record)
@@ -145,7 +130,7 @@ void oracle_ledger(const struct observation *seen, struct case_result *result)
 		    record->type == EVENTLOG_DELIVER)
 			enter(&ledger, record, result);
 		else if (record->type == EVENTLOG_CHECK)
-			add_check(record, result);
+			oracle_check(record, result);
 	}
 	if (seen->outcome->ended && !seen->outcome->aborted)
 		close_books(&ledger, result);

@@ -4,12 +4,15 @@
  * scenario is found here, before anything runs.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec.h"
 #include "places.h"
 #include "plan_builder.h"
+#include "plan_room.h"
 #include "plan_select.h"
 
 #define CASES_MAX 100000u
@@ -19,6 +22,7 @@ struct builder {
 	struct plan *plan;
 	struct diag *diag;
 	struct scenario *cell; /* scratch: the scenario with a cell applied */
+	struct plan_room machine;
 	unsigned room;
 };
 
@@ -45,11 +49,16 @@ static int load_all(struct builder *builder, const struct plan_files *files)
 	return 0;
 }
 
+static const char *work_root_of(const struct plan_options *options)
+{
+	return options->work_root ? options->work_root : places_temporary();
+}
+
 /* Why no case of the scenario can run on the target: "" when it can. */
 static void find_skip_reason(const struct plan_options *options, const struct scenario *scenario,
 			     enum target target, char *reason, size_t reason_bytes)
 {
-	const char *work_root = options->work_root ? options->work_root : places_temporary();
+	const char *work_root = work_root_of(options);
 
 	reason[0] = '\0';
 	if (target == TARGET_NVME) {
@@ -78,6 +87,19 @@ static struct test_case *next_case(struct builder *builder)
 	return &plan->cases[plan->count];
 }
 
+/* Where the machine may lack it, the scenario says so under `needs`, and is skipped. */
+static int check_program(struct builder *builder, const struct scenario *cell)
+{
+	const char *name = cell->program.argv.text;
+	char path[PATH_MAX];
+	int result = cell->program.argv.count ? exec_find_program(name, path, sizeof(path)) : 0;
+
+	if (result == 0)
+		return 0;
+	return diag_set(builder->diag, cell->path, cell->program.line, cell->program.column,
+			"argv: program '%s': %s", name, strerror(-result));
+}
+
 static int add_case(struct builder *builder, const struct scenario *scenario,
 		    const unsigned *choice, enum target target, const char *skip_reason)
 {
@@ -86,6 +108,8 @@ static int add_case(struct builder *builder, const struct scenario *scenario,
 
 	if (!test_case)
 		return no_memory(builder);
+	if (!skip_reason[0] && check_program(builder, builder->cell) < 0)
+		return -EINVAL;
 	if (builder->plan->count == CASES_MAX)
 		return diag_set(builder->diag, NULL, 0, 0, "more than %u cases", CASES_MAX);
 	result = plan_case_init(builder->options, scenario, builder->cell, choice, target,
@@ -97,6 +121,9 @@ static int add_case(struct builder *builder, const struct scenario *scenario,
 		return 0;
 	}
 	memcpy(test_case->skip_reason, skip_reason, sizeof(test_case->skip_reason));
+	if (!skip_reason[0])
+		plan_room_check(&builder->machine, &test_case->workload, target,
+				test_case->skip_reason, sizeof(test_case->skip_reason));
 	test_case->index = builder->plan->count++;
 	return 0;
 }
@@ -171,6 +198,7 @@ int plan_make(const struct plan_options *options, struct plan **ret_plan, struct
 	if (!plan)
 		return no_memory(&builder);
 	plan->seed = options->seed;
+	plan_room_measure(&builder.machine, work_root_of(options));
 	result = build(&builder);
 	if (result < 0)
 		plan_free(plan);

@@ -44,9 +44,21 @@ static void forget_expectation(const struct scenario *cell, struct expectation *
 	if (errs_by_itself)
 		return;
 	*expect = (struct expectation){
-		.data_exact = expect->data_exact,
+		.data = expect->data,
 		.deadline_ns = expect->deadline_ns,
+		.program = expect->program,
 	};
+	expect->program.status = PROGRAM_STATUS_UNSET;
+}
+
+/* What a program leaves although it fails depends on why. */
+static void forget_outputs(struct test_case *test_case)
+{
+	struct program_expectation *expect = &test_case->expect.program;
+
+	for (unsigned i = 0; i < test_case->schedule.count; i++)
+		if (fault_effect(&test_case->schedule.faults[i]) != EFFECT_TRANSPARENT)
+			expect->texts_count = expect->outputs_count = 0;
 }
 
 static int set_schedule(const struct plan_options *options, const struct scenario *cell,
@@ -59,6 +71,7 @@ static int set_schedule(const struct plan_options *options, const struct scenari
 		forget_expectation(cell, &test_case->expect);
 		if (replace_faults(options, test_case, diag) < 0)
 			return -EINVAL;
+		forget_outputs(test_case);
 	} else if (cell->schedule_text &&
 		   schedule_parse(cell->schedule_text, &test_case->schedule, &error) < 0) {
 		return diag_set(diag, cell->path, 0, 0, "faults: %s", error.text);
@@ -68,6 +81,17 @@ static int set_schedule(const struct plan_options *options, const struct scenari
 	if (!test_case->schedule_text)
 		return -ENOMEM;
 	schedule_print(&test_case->schedule, test_case->schedule_text, (size_t)bytes + 1);
+	return 0;
+}
+
+static int set_program(const struct scenario *cell, struct test_case *test_case)
+{
+	if (!cell->program.argv.count)
+		return 0;
+	test_case->program = malloc(sizeof(*test_case->program));
+	if (!test_case->program)
+		return -ENOMEM;
+	*test_case->program = cell->program;
 	return 0;
 }
 
@@ -145,16 +169,18 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 {
 	int result;
 
-	*test_case = (struct test_case){
-		.scenario = scenario,
-		.target = target,
-		.seed = options->seed,
-		.workload = cell->workload,
-		.expect = cell->expect,
-		.sector_bytes = cell->sector_bytes,
-		.memory_align_bytes = cell->memory_align_bytes,
-	};
-	result = set_schedule(options, cell, test_case, diag);
+	/* Some compilers build a literal on the stack first, which this one is too large for. */
+	memset(test_case, 0, sizeof(*test_case));
+	test_case->scenario = scenario;
+	test_case->target = target;
+	test_case->seed = options->seed;
+	test_case->workload = cell->workload;
+	test_case->expect = cell->expect;
+	test_case->sector_bytes = cell->sector_bytes;
+	test_case->memory_align_bytes = cell->memory_align_bytes;
+	result = set_program(cell, test_case);
+	if (result == 0)
+		result = set_schedule(options, cell, test_case, diag);
 	if (result == 0) {
 		test_case->name = make_name(options, scenario, choice, target);
 		test_case->repro = make_repro(options, scenario, choice, test_case);
@@ -170,4 +196,5 @@ void plan_case_fini(struct test_case *test_case)
 	free(test_case->name);
 	free(test_case->repro);
 	free(test_case->schedule_text);
+	free(test_case->program);
 }

@@ -6,21 +6,25 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "machine.h"
+#include "exec.h"
 #include "number.h"
 #include "plan_internal.h"
 
 struct asked {
+	const char *name; /* of program-NAME */
 	const char *work_root;
 	uint64_t bytes; /* of disk-N, memory-N */
 	char *reason;
@@ -89,6 +93,7 @@ static int need_ptrace(const struct asked *asked)
 	if (child < 0)
 		return lacks(asked, "ptrace: fork: %s", strerror(errno));
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
 	}
@@ -116,12 +121,11 @@ static int need_root(const struct asked *asked)
 
 static int need_disk(const struct asked *asked)
 {
-	struct statvfs status;
 	uint64_t available;
+	int error = machine_disk(asked->work_root, &available);
 
-	if (statvfs(asked->work_root, &status) < 0)
-		return lacks(asked, "disk space of %s: %s", asked->work_root, strerror(errno));
-	available = (uint64_t)status.f_bavail * status.f_frsize;
+	if (error < 0)
+		return lacks(asked, "disk space of %s: %s", asked->work_root, strerror(-error));
 	if (available >= asked->bytes)
 		return 0;
 	return lacks(asked, "disk space in %s: %llu MiB free, %llu MiB needed", asked->work_root,
@@ -131,24 +135,28 @@ static int need_disk(const struct asked *asked)
 
 static int need_memory(const struct asked *asked)
 {
-	FILE *stream = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
+	uint64_t available;
+	int error = machine_memory(&available);
 
-	if (!stream)
-		return lacks(asked, "memory: /proc/meminfo: %s", strerror(errno));
-	while (fgets(line, sizeof(line), stream))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(stream);
-	if (kib << 10 >= asked->bytes)
+	if (error < 0)
+		return lacks(asked, "memory: /proc/meminfo: %s", strerror(-error));
+	if (available >= asked->bytes)
 		return 0;
-	return lacks(asked, "memory: %llu MiB available, %llu MiB needed", kib >> 10,
+	return lacks(asked, "memory: %llu MiB available, %llu MiB needed",
+		     (unsigned long long)(available >> 20),
 		     (unsigned long long)(asked->bytes >> 20));
 }
 
+static int need_program(const struct asked *asked)
+{
+	char path[PATH_MAX];
+	int result = exec_find_program(asked->name, path, sizeof(path));
+
+	return result < 0 ? lacks(asked, "program %s: %s", asked->name, strerror(-result)) : 0;
+}
+
 static const struct need {
-	const char *name; /* ends with - when a size follows */
+	const char *name; /* ends with - when a size or a name follows */
 	need_fn *check;
 	bool of_kernel; /* sim has it anyway */
 } needs[] = {
@@ -159,6 +167,7 @@ static const struct need {
 	{"root", need_root, false},
 	{"disk-", need_disk, false},
 	{"memory-", need_memory, false},
+	{"program-", need_program, false},
 };
 
 int plan_need_check(const char *need, enum target target, const char *work_root, char *reason,
@@ -169,13 +178,15 @@ int plan_need_check(const char *need, enum target target, const char *work_root,
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		size_t length = strlen(needs[i].name);
-		bool sized = needs[i].name[length - 1] == '-';
+		bool more = needs[i].name[length - 1] == '-';
 
-		if (strncmp(need, needs[i].name, length) != 0 || (!sized && need[length]))
+		if (strncmp(need, needs[i].name, length) != 0 || (!more && need[length]))
 			continue;
 		if (target == TARGET_SIM && needs[i].of_kernel)
 			return 0;
-		if (sized && number_bytes(need + length, &asked.bytes) < 0)
+		asked.name = need + length;
+		if (more && needs[i].check != need_program &&
+		    number_bytes(need + length, &asked.bytes) < 0)
 			break;
 		return needs[i].check(&asked);
 	}

@@ -28,7 +28,7 @@ static bool is_read_behind(const struct workload *workload, unsigned step)
 {
 	enum step_kind kind = workload->steps[step].kind;
 
-	return kind == STEP_SWAP_OUT || kind == STEP_WRITE ||
+	return kind == STEP_SWAP_OUT || kind == STEP_WRITE || kind == STEP_REPLACE ||
 	       (kind == STEP_WAIT && starts_writes(workload));
 }
 
@@ -41,9 +41,11 @@ static bool changes_files(const struct workload *workload, unsigned step)
 	       it->kind == STEP_REMOVE || it->kind == STEP_COPY_VOLUME || it->kind == STEP_REPEAT;
 }
 
+/* By the same process: whatever a later one does, this one's files are read in between. */
 static bool is_changed_later(const struct workload *workload, unsigned step)
 {
-	for (unsigned i = step + 1; i < workload->steps_count; i++)
+	for (unsigned i = step + 1;
+	     i < workload->steps_count && workload->steps[i].kind != STEP_RESTART; i++)
 		if (changes_files(workload, i))
 			return true;
 	return false;
@@ -59,9 +61,11 @@ uint64_t reader_pause_steps(const struct workload *workload)
 	return steps;
 }
 
-int reader_last_step(const struct workload *workload)
+int reader_last_step(const struct workload *workload, unsigned number)
 {
-	for (unsigned i = workload->steps_count; i-- > 0;)
+	struct image image = workload_image(workload, number);
+
+	for (unsigned i = image.end; i-- > image.first;)
 		if (is_read_behind(workload, i) && !is_changed_later(workload, i))
 			return (int)i;
 	return -1;

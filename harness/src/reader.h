@@ -26,13 +26,18 @@ struct reader_job {
 
 /* Steps behind which the case has to pause, because a later step changes what is to be read. */
 uint64_t reader_pause_steps(const struct workload *workload);
-/* The step whose files are read after the end, or -1. */
-int reader_last_step(const struct workload *workload);
+/* The step whose files are read after the end of that process of the case, or -1. */
+int reader_last_step(const struct workload *workload, unsigned image);
 
 /* Bytes that reader_check() would read. */
 uint64_t reader_bytes(const struct reader_job *job);
 /* Read and compare; what is wrong is added to @result. */
 void reader_check(const struct reader_job *job, struct case_result *result);
+
+/* reader_crash.c: the power was cut. Compare what the files hold with what was begun and what was
+ * made durable; @kept, one for each tensor, learns what is known to be there. */
+void reader_check_crash(const struct reader_job *job, enum expect_data expect,
+			struct wire_kept *kept, struct case_result *result);
 
 struct reader {	   /* a child that does it */
 	pid_t pid; /* 0: none */

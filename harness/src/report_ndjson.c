@@ -102,13 +102,13 @@ static int ndjson_result(struct report *report, const struct case_result *result
 			   failure_class_name(result->failure_class), "reason", result->reason,
 			   "findings", findings_json(result), "faults", faults_json(result));
 	if (object)
-		json_object_update_new(object,
-				       json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s}",
-						 "exit_status", result->exit_status, "duration_ns",
-						 (json_int_t)result->duration_ns, "log_records",
-						 (json_int_t)result->log_records, "log_hash", hash,
-						 "wait_call", result->wait_call, "work_dir",
-						 result->work_dir, "repro", test_case->repro));
+		json_object_update_new(
+			object, json_pack("{s:i, s:I, s:I, s:s, s:s, s:b, s:s, s:s}", "exit_status",
+					  result->exit_status, "duration_ns",
+					  (json_int_t)result->duration_ns, "log_records",
+					  (json_int_t)result->log_records, "log_hash", hash,
+					  "wait_call", result->wait_call, "shared", result->shared,
+					  "work_dir", result->work_dir, "repro", test_case->repro));
 	return write_line(report, object);
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plural.h"
 #include "report_internal.h"
 
 #define CLEAR_LINE "\r\033[K"
@@ -28,8 +29,9 @@ static void draw_progress(struct report *report, const char *name)
 
 static int text_begin(struct report *report, const struct plan *plan)
 {
-	fprintf(report->stream, "%u cases of %u scenarios, seed %" PRIu64 "\n", plan->count,
-		plan->scenarios_count, plan->seed);
+	fprintf(report->stream, "%u case%s of %u scenario%s, seed %" PRIu64 "\n", plan->count,
+		plural(plan->count), plan->scenarios_count, plural(plan->scenarios_count),
+		plan->seed);
 	draw_progress(report, "");
 	return report_table_create(plan, &report->table);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.c - names of verdicts and classes; adding what an oracle found.
+ * result.c - names of verdicts and classes; adding what an oracle found, and what of it is worst.
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "result.h"
 
@@ -44,4 +45,29 @@ void result_add(struct case_result *result, const char *oracle, enum failure_cla
 	va_start(arguments, format);
 	vsnprintf(finding->text, sizeof(finding->text), format, arguments);
 	va_end(arguments);
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+	for (; names && *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+const struct finding *result_worst(const struct case_result *result, const char *const *ignored)
+{
+	static const enum failure_class severity[] = {CLASS_CRASH, CLASS_HANG, CLASS_CORRUPTION,
+						      CLASS_CONTRACT, CLASS_LEAK};
+
+	for (unsigned s = 0; s < sizeof(severity) / sizeof(*severity); s++) {
+		for (unsigned i = 0; i < result->findings_count; i++) {
+			const struct finding *finding = &result->findings[i];
+
+			if (finding->failure_class == severity[s] &&
+			    !is_among(ignored, finding->oracle))
+				return finding;
+		}
+	}
+	return NULL;
 }

@@ -60,11 +60,16 @@ struct case_result {
 	uint64_t duration_ns;
 	uint64_t log_records, log_hash;
 	char wait_call[24]; /* which wait really ran */
+	bool shared;	    /* its process had served other cases before */
 	char work_dir[512]; /* kept, "" when removed */
 };
 
 /* Add a finding; beyond RESULT_FINDINGS_MAX it is only counted. @oracle is a static string. */
 void result_add(struct case_result *result, const char *oracle, enum failure_class failure_class,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The finding of the class that explains most, the first one of it; those of the oracles @ignored
+ * (names up to a NULL; itself NULL: of none) do not count. NULL: there is none. */
+const struct finding *result_worst(const struct case_result *result, const char *const *ignored);
 
 #endif /* RESULT_H */

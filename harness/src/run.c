@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "machine.h"
+#include "places.h"
 #include "run_internal.h"
 
 /* What runs is killed and not reported: it did not end by itself. */
@@ -25,30 +27,48 @@ static void loop(struct run *run)
 	stop_all(run);
 }
 
-static bool plan_has(const struct plan *plan, enum target target)
+/* The targets of the cases that are not skipped, as bits. */
+static unsigned targets_used(const struct plan *plan)
 {
+	unsigned targets = 0;
+
 	for (unsigned i = 0; i < plan->count; i++)
-		if (plan->cases[i].target == target && !plan->cases[i].skip_reason[0])
-			return true;
-	return false;
+		if (!plan->cases[i].skip_reason[0])
+			targets |= 1u << plan->cases[i].target;
+	return targets;
 }
 
-static int set_up(struct run *run)
+static int make_lanes(struct run *run)
 {
-	int error = run_paths_find(&run->paths, run->diag);
+	uint64_t memory = UINT64_MAX, disk = UINT64_MAX;
+	int error;
 
-	if (error == 0)
-		error = work_root_open(&run->root, run->options->work_root,
-				       plan_has(run->plan, TARGET_HOST), run->diag);
+	run_size_lanes(run);
+	error = run_limit_descriptors(run);
 	if (error < 0)
 		return error;
-	run_size_lanes(run);
+	machine_memory(&memory);
+	machine_disk(run->options->work_root ? run->options->work_root : places_temporary(), &disk);
+	run_limit_room(run, memory, disk);
 	for (unsigned t = 0; t < TARGET_COUNT; t++) {
 		run->lanes[t].jobs = calloc(run->lanes[t].room, sizeof(struct job));
 		if (!run->lanes[t].jobs)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int set_up(struct run *run)
+{
+	unsigned targets = targets_used(run->plan);
+	int error = run_paths_find(&run->paths, run->options->under, run->diag);
+
+	if (error == 0)
+		error = make_lanes(run);
+	if (error < 0 || !targets)
+		return error;
+	return work_root_open(&run->root, run->options->work_root, targets & 1u << TARGET_HOST,
+			      run_files_in_memory(run), run->diag);
 }
 
 static void tear_down(struct run *run)
@@ -83,8 +103,8 @@ int run_plan(const struct plan *plan, const struct run_options *options, run_res
 	if (error == 0) {
 		run_signal_begin(&run->signals);
 		loop(run);
-		tear_down(run);
 		run_signal_end(&run->signals);
+		tear_down(run);
 		error = run->error;
 	} else {
 		tear_down(run);

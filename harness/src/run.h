@@ -14,7 +14,7 @@ struct run_options {
 	const char *work_root; /* target directory of host; NULL: a fresh one below $TMPDIR or
 				  /var/tmp */
 	bool keep;	       /* keep the work directories of passed cases, too */
-	const char *under;     /* NULL, "memcheck", "helgrind" */
+	const char *under;     /* NULL, "memcheck", "helgrind", "asan", "tsan" */
 };
 
 /* Called for every result, in order of completion. */

@@ -66,6 +66,8 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 		.outcome_fd = -1,
 		.pause_ours = -1,
 		.pause_theirs = -1,
+		.stdout_fd = -1,
+		.stderr_fd = -1,
 	};
 	error = make_log(job);
 	if (error == 0)
@@ -90,6 +92,7 @@ static void close_fd(int fd)
 void job_fini(struct job *job)
 {
 	reader_kill(&job->reader);
+	job_end_program(job);
 	eventlog_close(job->log);
 	if (job->outcome_file)
 		munmap(job->outcome_file, WIRE_OUTCOME_BYTES_MAX);
@@ -100,7 +103,12 @@ void job_fini(struct job *job)
 	outcome_free(&job->outcome);
 	if (job->work_dir[0])
 		work_dir_remove(job->work_dir);
-	*job = (struct job){.log_fd = -1, .outcome_fd = -1, .pause_ours = -1, .pause_theirs = -1};
+	*job = (struct job){.log_fd = -1,
+			    .outcome_fd = -1,
+			    .pause_ours = -1,
+			    .pause_theirs = -1,
+			    .stdout_fd = -1,
+			    .stderr_fd = -1};
 }
 
 /* Does a fault of the case need the harness's hand? */
@@ -113,9 +121,15 @@ static bool asks_jobctl(const struct schedule *schedule)
 	return false;
 }
 
-static int reset(struct job *job, const struct test_case *test_case)
+/* The pages of the log stay where they are for a process that has them mapped. */
+static int empty_log(struct job *job)
 {
-	int error = eventlog_init(job->log_fd);
+	return job->stays ? eventlog_reset(job->log) : eventlog_init(job->log_fd);
+}
+
+int job_reset(struct job *job, const struct test_case *test_case)
+{
+	int error = empty_log(job);
 
 	outcome_reset(&job->outcome);
 	memset(&job->result, 0, sizeof(job->result));
@@ -124,7 +138,10 @@ static int reset(struct job *job, const struct test_case *test_case)
 	job->test_case = test_case;
 	job->pid = 0;
 	job->status = 0;
-	job->ended = job->overdue = job->paused = false;
+	job->ended = job->overdue = job->paused = job->cut = false;
+	job->image = 0;
+	job->pids[0] = 0;
+	job->log_first = 0;
 	job->requests_read = 0;
 	job->story[0] = '\0';
 	job->asks_jobctl = asks_jobctl(&test_case->schedule);
@@ -151,44 +168,69 @@ static int send_case(struct job *job)
 	const int fds[WIRE_FD_COUNT] = {job->log_fd, job->outcome_fd, job->pause_theirs};
 	char *workload = workload_encode(&test_case->workload);
 	size_t used = sizeof(struct wire_case);
+	struct image image = workload_image(&test_case->workload, job->image);
+	/* A schedule is for one process image. */
+	const char *schedule = job->image ? "" : test_case->schedule_text;
 	struct wire_case wire = {
 		.magic = WIRE_MAGIC,
 		.version = WIRE_VERSION,
 		.id = job->id,
+		.may_stay = job->may_stay,
 		.backend = test_case->target == TARGET_SIM ? BACKEND_SIM : BACKEND_KERNEL,
 		.sector_bytes = test_case->sector_bytes,
 		.memory_align_bytes = test_case->memory_align_bytes,
 		.seed = test_case->seed,
 		.deadline_ns = (uint64_t)test_case->expect.deadline_ns,
 		.pause_steps = job->pause_steps,
+		.step_first = image.first,
+		.step_end = image.end,
 	};
 	bool fits;
 
 	if (!workload)
 		return -ENOMEM;
 	fits = append(message, &used, job->work_dir, &wire.work_dir_bytes) &&
-	       append(message, &used, test_case->schedule_text, &wire.schedule_bytes) &&
+	       append(message, &used, schedule, &wire.schedule_bytes) &&
 	       append(message, &used, workload, &wire.workload_bytes);
 	free(workload);
 	if (!fits)
 		return -EMSGSIZE;
+	memcpy(wire.kept, job->outcome.kept, sizeof(wire.kept));
 	memcpy(message, &wire, sizeof(wire));
+	if (job->again)
+		return wire_send(job->pause_ours, message, used, NULL, 0);
 	return wire_send(job->server->socket, message, used, fds, WIRE_FD_COUNT);
 }
 
-int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
-	      uint32_t id, unsigned patience)
+void job_dismiss(struct job *job)
 {
-	int error = reset(job, test_case);
+	if (job->stays)
+		kill(job->stays, SIGKILL);
+	job->stays = 0;
+}
 
+int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
+	      uint32_t id, unsigned patience, bool may_stay)
+{
+	int error;
+
+	if (!may_stay || job->server != server)
+		job_dismiss(job);
+	error = job_reset(job, test_case);
 	job->server = server;
 	job->id = id;
 	job->patience = patience;
+	job->may_stay = may_stay;
+	job->again = job->stays != 0;
 	job->began_ns = job_now_ns();
 	job->due_ns = UINT64_MAX;
 	if (error == 0)
 		error = send_case(job);
 	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;
+	if (error == 0 && job->again)
+		job_started(job, job->stays);
+	if (error == 0)
+		job->stays = 0;
 	return error;
 }
 
@@ -198,7 +240,7 @@ void job_started(struct job *job, pid_t pid)
 
 	if (job->test_case->target == TARGET_SIM && allowed < SIM_REAL_TIME_NS)
 		allowed = SIM_REAL_TIME_NS;
-	job->pid = pid;
+	job->pid = job->pids[job->image] = pid;
 	job->state = JOB_RUNNING;
 	job->due_ns = job_now_ns() + allowed;
 }
@@ -251,14 +293,70 @@ static void read_files(struct job *job, unsigned step)
 	reading_done(job);
 }
 
+static bool is_last(const struct job *job)
+{
+	return job->image + 1 == workload_images(&job->test_case->workload);
+}
+
+/* By a fault of the schedule, and a fresh process follows. */
+static bool power_was_cut(struct job *job)
+{
+	if (is_last(job))
+		return false;
+	verdict_count_faults(job->test_case, job->log, &job->result);
+	return verdict_power_was_cut(&job->test_case->schedule, &job->result, job->status);
+}
+
+static void read_what_is_left(struct job *job)
+{
+	struct reader_job reader_job = reader_job_of(job, job->outcome.last_step);
+
+	job->cut = true;
+	job->cut_step = job->outcome.last_step;
+	reader_check_crash(&reader_job, job->test_case->expect.data, job->outcome.kept,
+			   &job->result);
+	job->state = JOB_ENDED;
+}
+
+/* The last that it told, and the files that it left. */
+static void case_over(struct job *job)
+{
+	int last = reader_last_step(&job->test_case->workload, job->image);
+
+	outcome_read(&job->outcome, job->outcome_file);
+	if (job->state == JOB_READING)
+		return; /* a reader of its last pause: its pipe tells when */
+	if (power_was_cut(job)) {
+		read_what_is_left(job);
+		return;
+	}
+	if (last >= 0)
+		read_files(job, (unsigned)last);
+	else
+		job->state = JOB_ENDED;
+}
+
+/* Its process stays. */
+static void job_done(struct job *job)
+{
+	if (!job->may_stay)
+		return;
+	job->ended = true;
+	job->stays = job->pid;
+	case_over(job);
+}
+
 /* Only what this case asked for: an earlier one may have been killed in mid-question. */
 void job_pause_readable(struct job *job)
 {
 	struct wire_pause pause;
 	ssize_t got = recv(job->pause_ours, &pause, sizeof(pause), MSG_DONTWAIT);
 
-	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING ||
-	    pause.step >= job->test_case->workload.steps_count)
+	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING)
+		return;
+	if (pause.step == WIRE_STEP_DONE)
+		job_done(job);
+	if (pause.step >= job->test_case->workload.steps_count)
 		return;
 	job->paused = true;
 	job->pause_step = pause.step;
@@ -296,19 +394,11 @@ static void drain_pause(struct job *job)
 
 void job_ended(struct job *job, int status)
 {
-	int last = reader_last_step(&job->test_case->workload);
-
 	job->ended = true;
 	job->status = status;
 	job_kill(job);
 	drain_pause(job);
-	outcome_read(&job->outcome, job->outcome_file);
-	if (job->state == JOB_READING)
-		return; /* a reader of its last pause: its pipe tells when */
-	if (last >= 0)
-		read_files(job, (unsigned)last);
-	else
-		job->state = JOB_ENDED;
+	case_over(job);
 }
 
 void job_check_deadline(struct job *job, uint64_t now_ns)
@@ -329,6 +419,54 @@ bool job_is_done(const struct job *job)
 	return job->state == JOB_ENDED;
 }
 
+bool job_goes_on(const struct job *job)
+{
+	bool cut_now = job->cut && job->image == 0;
+
+	return !is_last(job) && !job->overdue && !job->outcome.broken[0] &&
+	       (cut_now || (job->outcome.ended && job->status == 0));
+}
+
+static struct observation observe(const struct job *job, bool emulated)
+{
+	return (struct observation){
+		.workload = &job->test_case->workload,
+		.outcome = &job->outcome,
+		.log = job->log,
+		.log_first = job->log_first,
+		.cut = job->cut,
+		.cut_step = job->cut_step,
+		.status = job->status,
+		.overdue = job->overdue,
+		.deadline_ns = job->test_case->expect.deadline_ns,
+		.story = job->story,
+		.work_dir = job->work_dir,
+		.emulated = emulated,
+	};
+}
+
+int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated)
+{
+	struct observation seen = observe(job, emulated);
+	int error;
+
+	oracle_ask_process(&seen, &job->result);
+	outcome_next_process(&job->outcome);
+	job->requests_read = job->outcome.requests_count;
+	job->log_first = eventlog_count(job->log);
+	job->pids[++job->image] = 0;
+	job->server = server;
+	job->id = id;
+	job->pid = 0;
+	job->status = 0;
+	job->ended = false;
+	job->due_ns = UINT64_MAX;
+	error = send_case(job);
+	if (error == 0)
+		job->state = JOB_STARTING;
+	return error;
+}
+
 static const char *wait_call_of(const struct eventlog_header *header)
 {
 	if (header->waits_getevents && header->waits_pgetevents)
@@ -346,26 +484,27 @@ static bool has_hang(const struct job *job)
 	return last && last->type == EVENTLOG_HANG;
 }
 
+static void judge_worker(struct job *job, bool emulated)
+{
+	struct observation seen = observe(job, emulated);
+
+	oracle_ask_all(&seen, &job->result);
+	verdict_count_faults(job->test_case, job->log, &job->result);
+	verdict_decide(job->test_case, &seen, &job->result);
+}
+
 void job_judge(struct job *job, bool emulated)
 {
 	struct case_result *result = &job->result;
-	struct observation seen = {
-		.workload = &job->test_case->workload,
-		.outcome = &job->outcome,
-		.log = job->log,
-		.status = job->status,
-		.overdue = job->overdue,
-		.deadline_ns = job->test_case->expect.deadline_ns,
-		.story = job->story,
-		.emulated = emulated,
-	};
 
 	if (has_hang(job))
 		run_story(0, job->log, job->story, sizeof(job->story));
-	oracle_ask_all(&seen, result);
-	verdict_count_faults(job->test_case, job->log, result);
-	verdict_decide(job->test_case, &seen, result);
+	if (job_is_program(job))
+		job_judge_program(job);
+	else
+		judge_worker(job, emulated);
 	result->exit_status = job->status;
+	result->shared = job->again;
 	result->duration_ns = job_now_ns() - job->began_ns;
 	result->log_records = eventlog_count(job->log);
 	if (eventlog_hash(job->log, EVENTLOG_SCOPE_ORDER, &result->log_hash) < 0)

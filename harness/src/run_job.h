@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run_job.h - one place where cases run, one after the other: its event log, outcome file, work
- * directory and sockets serve case after case.
+ * directory and sockets serve case after case. A case with a step restart takes several processes,
+ * one after the other.
  *
  *   IDLE -> STARTING (sent) -> RUNNING -> ENDED -> judged -> IDLE
  *                               |  ^
  *                               v  |
  *                              READING (the case pauses, or has ended, while files are read)
+ *
+ * A process whose case left nothing behind stays for the next one: a fork costs more than a case.
+ * What comes of a case that was not the first of its process counts only when it passed. Anything
+ * else is run again in a new process, and that is what is reported.
  *
  * Threads: one thread.
  */
@@ -30,11 +35,20 @@ struct job {
 	struct forkserver *server;
 	uint32_t id; /* of the case with its server */
 	int log_fd, outcome_fd, pause_ours, pause_theirs;
+	int stdout_fd, stderr_fd; /* of a program while its case lasts, else -1 */
 	struct eventlog *log;
 	struct wire_outcome *outcome_file;
 	struct outcome outcome;
 	struct case_result result;
+	unsigned image;	    /* which of the case's processes this is, from 0 */
+	uint64_t log_first; /* its first record */
+	bool cut;	    /* the power was cut in the first, in this step */
+	unsigned cut_step;
+	pid_t pids[WORKLOAD_STEPS_MAX]; /* of all of them */
 	pid_t pid;
+	pid_t stays;   /* waits for its next case; 0: none does */
+	bool may_stay; /* the process of this case, when it is over */
+	bool again;    /* this case is not the first of its process */
 	int status;
 	bool ended, overdue, asks_jobctl;
 	uint64_t began_ns, due_ns, patience;
@@ -52,10 +66,15 @@ uint64_t job_now_ns(void);
 int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number);
 void job_fini(struct job *job);
 
-/* Send the case. 0; -errno: it is not running, say so. @patience: factor on deadlines of real time.
- */
+/* Send the case, to the process that stays if @may_stay. 0; -errno: it is not running, say so.
+ * @patience: factor on deadlines of real time. */
 int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
-	      uint32_t id, unsigned patience);
+	      uint32_t id, unsigned patience, bool may_stay);
+/* run_share.c: can its process be shared with other cases? */
+bool job_case_shares(const struct test_case *test_case);
+/* The process that stays is not wanted any more. */
+void job_dismiss(struct job *job);
+int job_reset(struct job *job, const struct test_case *test_case);
 /* Things that happen to it. */
 void job_started(struct job *job, pid_t pid);
 void job_ended(struct job *job, int status);
@@ -63,9 +82,25 @@ void job_pause_readable(struct job *job);
 void job_reader_readable(struct job *job);
 void job_check_deadline(struct job *job, uint64_t now_ns);
 void job_kill(struct job *job);
-/* Its case is over, and everything was read: the verdict. */
+/* The process ended, and everything was read. */
 bool job_is_done(const struct job *job);
+/* The case has steps for another process, and the last one ended as it had to. */
+bool job_goes_on(const struct job *job);
+/* Judge what is of the process alone, and send the case again for the next one. 0, -errno. */
+int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated);
+/* Its case is over: the verdict. */
 void job_judge(struct job *job, bool emulated);
+
+/* run_program.c: likewise for a case whose scenario names a program. */
+static inline bool job_is_program(const struct job *job)
+{
+	return job->test_case && job->test_case->program;
+}
+int job_start_program(struct job *job, const struct test_case *test_case, const char *preload,
+		      const sigset_t *mask);
+void job_poll_program(struct job *job);
+void job_judge_program(struct job *job);
+void job_end_program(struct job *job); /* forget its words, once it is judged or was killed */
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */
 void job_keep(struct job *job, struct work_root *root);

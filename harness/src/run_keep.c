@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "run_job.h"
@@ -78,6 +79,18 @@ static void write_outcome(const struct job *job)
 	close(fd);
 }
 
+static void write_words(const struct job *job, const char *name, int from)
+{
+	int fd = from < 0 ? -1 : create(job, name);
+	off_t at = 0;
+
+	if (fd < 0)
+		return;
+	while (sendfile(fd, from, &at, 1 << 20) > 0)
+		;
+	close(fd);
+}
+
 static void write_events(const struct job *job)
 {
 	int fd = create(job, "events.txt");
@@ -100,4 +113,6 @@ void job_keep(struct job *job, struct work_root *root)
 	write_case(job);
 	write_outcome(job);
 	write_events(job);
+	write_words(job, "stdout.txt", job->stdout_fd);
+	write_words(job, "stderr.txt", job->stderr_fd);
 }

@@ -10,9 +10,10 @@
 
 #include "run_internal.h"
 
-#define HOST_JOBS_PER_CORE 8u		 /* io_destroy sleeps 35 ms: many at once cost nothing */
-#define HEAVY_BYTES ((uint64_t)32 << 20) /* such a case counts as several */
+#define HOST_JOBS_PER_CORE 8u /* io_destroy sleeps 35 ms: many at once cost nothing */
 #define EMULATED_PATIENCE 30u
+#define STARTING_MAX 8u
+#define START_TRIES 3u /* whoever killed a fork server may kill the next one, too */
 
 void run_report(struct run *run, const struct case_result *result)
 {
@@ -37,11 +38,8 @@ static void report_without_running(struct run *run, const struct test_case *test
 /* How many places a case takes: memory is what runs out first. */
 unsigned run_weight(const struct lane *lane, const struct test_case *test_case)
 {
-	uint64_t bytes = 0, weight;
+	uint64_t weight = 1 + workload_bytes(&test_case->workload) / RUN_HEAVY_BYTES;
 
-	for (unsigned i = 0; i < test_case->workload.tensors_count; i++)
-		bytes += tensor_bytes(&test_case->workload.tensors[i]);
-	weight = 1 + bytes / HEAVY_BYTES;
 	return weight > lane->room ? lane->room : (unsigned)weight;
 }
 
@@ -65,17 +63,20 @@ static int start_server(struct run *run, struct forkserver *server)
 {
 	struct forkserver_options options = {
 		.paths = &run->paths,
-		.under = run->options->under,
+		.under = run_valgrind_tool(run),
 		.log_dir = run->root.disk,
+		.signals = &run->signals,
 	};
-	int error = forkserver_start(server, &options, run->diag);
+	int error = -EPIPE;
 
-	if (error < 0)
+	for (unsigned tries = 0; error == -EPIPE && tries < START_TRIES; tries++)
+		error = forkserver_start(server, &options, run->diag);
+	if (error < 0 && error != -EINTR)
 		run->error = error;
 	return error;
 }
 
-/* The one for this faulty core, started if need be. NULL: run->error says why. */
+/* The one for this faulty core, started if need be. NULL: run->error says why, or a signal came. */
 static struct forkserver *server_for(struct run *run, const char *core)
 {
 	struct forkserver *server = NULL;
@@ -104,30 +105,97 @@ static bool core_exists(const struct run *run, const char *core)
 	return !core[0] || access(path, R_OK) == 0;
 }
 
-static void start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
+/* -EPIPE: the server turned out to be dead; -EINTR: there is none, server_for() says why. */
+static int send_to_server(struct run *run, struct job *job, const struct test_case *test_case)
+{
+	struct forkserver *server = server_for(run, test_case->scenario->core);
+	bool emulated = run_is_emulated(run);
+	int error;
+
+	if (!server)
+		return -EINTR;
+	error = job_start(job, test_case, server, ++run->next_id, emulated ? EMULATED_PATIENCE : 1,
+			  !emulated && job_case_shares(test_case));
+	if (error != -EPIPE && error != -ECONNRESET)
+		return error;
+	run_ask_server(run, server);
+	return -EPIPE;
+}
+
+static int send_case(struct run *run, struct job *job, const struct test_case *test_case)
+{
+	int error = send_to_server(run, job, test_case);
+
+	if (error == -EPIPE) /* it died since, and nobody has looked yet */
+		error = send_to_server(run, job, test_case);
+	return error;
+}
+
+int run_start_anew(struct run *run, struct job *job)
+{
+	job_dismiss(job);
+	return send_case(run, job, job->test_case);
+}
+
+static void report_no_start(struct run *run, const struct test_case *test_case, int error)
+{
+	char text[PATH_MAX];
+
+	if (test_case->program)
+		snprintf(text, sizeof(text), "program %.1000s: %s", test_case->program->argv.text,
+			 strerror(-error));
+	else
+		snprintf(text, sizeof(text), "%s", strerror(-error));
+	report_without_running(run, test_case, VERDICT_BROKEN, text);
+}
+
+/* False: the server has more to read than it may, try again later. */
+static bool start_case(struct run *run, struct lane *lane, const struct test_case *test_case)
 {
 	struct job *job = idle_job(run, lane);
-	struct forkserver *server;
 	int error;
 
 	if (!job)
-		return;
+		return true;
 	if (!core_exists(run, test_case->scenario->core)) {
 		report_without_running(run, test_case, VERDICT_BROKEN,
 				       "its faulty core is not built");
-		return;
+		return true;
 	}
-	server = server_for(run, test_case->scenario->core);
-	if (!server)
-		return;
-	error = job_start(job, test_case, server, ++run->next_id,
-			  run_is_emulated(run) ? EMULATED_PATIENCE : 1);
+	if (test_case->program)
+		error = job_start_program(job, test_case, run->paths.preload, &run->signals.mask);
+	else
+		error = send_case(run, job, test_case);
+	if (error == -EINTR)
+		return true;
+	if (error == -EAGAIN && !test_case->program)
+		return false;
 	if (error < 0) {
-		report_without_running(run, test_case, VERDICT_BROKEN, strerror(-error));
-		return;
+		report_no_start(run, test_case, error);
+		return true;
 	}
 	lane->used += run_weight(lane, test_case);
 	run->active++;
+	return true;
+}
+
+/* Cases that were sent and have not begun: they fill the socket, which restarts need, too. */
+static unsigned cases_starting(const struct lane *lane)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < lane->jobs_count; i++)
+		count += lane->jobs[i].state == JOB_STARTING;
+	return count;
+}
+
+int run_start_next(struct run *run, struct job *job)
+{
+	struct forkserver *server = server_for(run, job->test_case->scenario->core);
+
+	if (!server)
+		return run->error ? run->error : -EINTR;
+	return job_next_process(job, server, ++run->next_id, run_is_emulated(run));
 }
 
 /* False: nothing more can be started in this lane now. */
@@ -154,8 +222,9 @@ static bool lane_step(struct run *run, struct lane *lane)
 		return false;
 	if (run->jobs_limit && run->active >= run->jobs_limit)
 		return false;
+	if (cases_starting(lane) >= STARTING_MAX || !start_case(run, lane, test_case))
+		return false;
 	lane->next++;
-	start_case(run, lane, test_case);
 	return true;
 }
 

@@ -130,6 +130,50 @@ static int read_wrong(struct outcome *outcome, const json_t *line)
 	return read_remark(&outcome->wrong, &outcome->wrong_count, &outcome->wrong_room, line);
 }
 
+static int add_write(struct outcome *outcome, const struct outcome_write *write)
+{
+	if (grow(&outcome->writes, outcome->writes_count, &outcome->writes_room, sizeof(*write)) <
+	    0)
+		return -ENOMEM;
+	outcome->writes[outcome->writes_count++] = *write;
+	return 0;
+}
+
+static int read_write(struct outcome *outcome, const json_t *line, bool durable)
+{
+	struct outcome_write write = {
+		.tensor = (unsigned)number_of(line, "tensor"),
+		.generation = (uint32_t)number_of(line, "generation"),
+		.length = (uint64_t)number_of(line, "length"),
+		.durable = durable,
+	};
+	struct wire_kept *kept = &outcome->kept[write.tensor];
+
+	if (write.generation > kept->drawn)
+		*kept = (struct wire_kept){.drawn = write.generation};
+	return add_write(outcome, &write);
+}
+
+static int read_begun(struct outcome *outcome, const json_t *line)
+{
+	return read_write(outcome, line, false);
+}
+
+static int read_durable(struct outcome *outcome, const json_t *line)
+{
+	return read_write(outcome, line, true);
+}
+
+static int read_kept(struct outcome *outcome, const json_t *line)
+{
+	outcome->kept[number_of(line, "tensor")] = (struct wire_kept){
+		.drawn = (uint32_t)number_of(line, "drawn"),
+		.stored = (uint32_t)number_of(line, "stored"),
+		.stored_bytes = (uint64_t)number_of(line, "bytes"),
+	};
+	return 0;
+}
+
 static int read_counts(struct outcome_counts *counts, const json_t *line)
 {
 	/* Absent: not measured, which is 0 before and after. */
@@ -196,6 +240,7 @@ static const struct line_kind {
 	{"request", read_request}, {"step", read_step},	      {"call", read_call},
 	{"data", read_data},	   {"wrong", read_wrong},     {"before", read_before},
 	{"after", read_after},	   {"stats", read_stats},     {"opened", read_opened},
+	{"begun", read_begun},	   {"durable", read_durable}, {"kept", read_kept},
 	{"broken", read_broken},   {"aborted", read_aborted}, {"end", read_end},
 };
 
@@ -248,6 +293,12 @@ int outcome_read(struct outcome *outcome, const struct wire_outcome *file)
 	return 0;
 }
 
+void outcome_next_process(struct outcome *outcome)
+{
+	outcome->ended = outcome->aborted = false;
+	outcome->before.known = outcome->after.known = false;
+}
+
 void outcome_reset(struct outcome *outcome)
 {
 	struct outcome kept = *outcome;
@@ -257,10 +308,12 @@ void outcome_reset(struct outcome *outcome)
 		.calls = kept.calls,
 		.data = kept.data,
 		.wrong = kept.wrong,
+		.writes = kept.writes,
 		.requests_room = kept.requests_room,
 		.calls_room = kept.calls_room,
 		.data_room = kept.data_room,
 		.wrong_room = kept.wrong_room,
+		.writes_room = kept.writes_room,
 	};
 }
 
@@ -270,5 +323,6 @@ void outcome_free(struct outcome *outcome)
 	free(outcome->calls);
 	free(outcome->data);
 	free(outcome->wrong);
+	free(outcome->writes);
 	*outcome = (struct outcome){0};
 }

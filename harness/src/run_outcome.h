@@ -52,6 +52,14 @@ struct outcome_remark {
 	char text[OUTCOME_TEXT_BYTES];
 };
 
+/* What may be in a tensor's file once a later process looks. */
+struct outcome_write {
+	unsigned tensor;
+	uint32_t generation;
+	uint64_t length;
+	bool durable; /* the program was promised to find it again */
+};
+
 #define OUTCOME_COUNTS 6
 extern const char *const outcome_count_names[OUTCOME_COUNTS]; /* "fds", "threads", ... */
 #define OUTCOME_STATS 12
@@ -66,8 +74,10 @@ struct outcome {
 	struct outcome_request *requests;
 	struct outcome_call *calls;
 	struct outcome_remark *data, *wrong;
-	unsigned requests_count, calls_count, data_count, wrong_count;
-	unsigned requests_room, calls_room, data_room, wrong_room;
+	struct outcome_write *writes;
+	unsigned requests_count, calls_count, data_count, wrong_count, writes_count;
+	unsigned requests_room, calls_room, data_room, wrong_room, writes_room;
+	struct wire_kept kept[WIRE_TENSORS_MAX]; /* for the next process of the case */
 	struct outcome_counts before, after;
 	int64_t stats[OUTCOME_STATS]; /* summed over the handles that were closed */
 	unsigned last_step;
@@ -79,6 +89,8 @@ struct outcome {
 
 /* Read the lines that came since the last time. 0, -ENOMEM, -EBADMSG (said in ->broken). */
 int outcome_read(struct outcome *outcome, const struct wire_outcome *file);
+/* The next process of the case begins: what is told of a whole one is to come anew. */
+void outcome_next_process(struct outcome *outcome);
 void outcome_reset(struct outcome *outcome); /* keeps its memory for the next case */
 void outcome_free(struct outcome *outcome);
 

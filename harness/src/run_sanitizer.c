@@ -12,9 +12,9 @@
 #define LOG_NAME_BYTES (WORK_DIR_BYTES + 32)
 #define SUMMARY "SUMMARY: "
 
-static void log_name(const struct run *run, const struct job *job, char name[LOG_NAME_BYTES])
+static void log_name(const struct run *run, pid_t pid, char name[LOG_NAME_BYTES])
 {
-	snprintf(name, LOG_NAME_BYTES, "%s/sanitizer.%d", run->root.disk, (int)job->pid);
+	snprintf(name, LOG_NAME_BYTES, "%s/sanitizer.%d", run->root.disk, (int)pid);
 }
 
 /* "    #1 0x7f5 in block_done core/src/block.c:77": what a person reads; NULL: no such line. */
@@ -25,12 +25,21 @@ static const char *place_of(const char *line)
 	return in ? in + 4 : NULL;
 }
 
+/* Any report but ThreadSanitizer's is the end of the process. */
+static enum failure_class class_of(const char *summary)
+{
+	if (strstr(summary, "leaked in"))
+		return CLASS_LEAK;
+	return strncmp(summary, "ThreadSanitizer: ", 17) == 0 ? CLASS_CONTRACT : CLASS_CRASH;
+}
+
 static void add_report(struct case_result *result, const char *summary, const char *place)
 {
-	bool leaked = strstr(summary, "leaked in") != NULL;
+	enum failure_class class = class_of(summary);
+	bool leaked = class == CLASS_LEAK;
 
 	/* A leak's summary counts; any other names the place itself. */
-	result_add(result, "sanitizer", leaked ? CLASS_LEAK : CLASS_CRASH, "%s%s%s", summary,
+	result_add(result, "sanitizer", class, "%s%s%s", summary,
 		   leaked && place[0] ? " First by " : "", leaked ? place : "");
 }
 
@@ -63,7 +72,7 @@ void run_sanitizer_ask(const struct run *run, struct job *job)
 
 	if (job->pid <= 0)
 		return;
-	log_name(run, job, name);
+	log_name(run, job->pid, name);
 	log = fopen(name, "re");
 	if (!log)
 		return;
@@ -71,14 +80,23 @@ void run_sanitizer_ask(const struct run *run, struct job *job)
 	fclose(log);
 }
 
-void run_sanitizer_keep(const struct run *run, const struct job *job)
+/* The process that ran last has the plain name, those before it are numbered. */
+static void keep_log(const struct run *run, const struct job *job, unsigned number)
 {
-	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
+	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES], digits[16] = "";
 
-	if (job->pid <= 0)
+	if (job->pids[number] <= 0)
 		return;
-	log_name(run, job, name);
-	snprintf(kept, sizeof(kept), "%s/sanitizer.log", job->result.work_dir);
+	if (number < job->image)
+		snprintf(digits, sizeof(digits), ".%u", number + 1);
+	log_name(run, job->pids[number], name);
+	snprintf(kept, sizeof(kept), "%s/sanitizer%s.log", job->result.work_dir, digits);
 	if (!job->result.work_dir[0] || rename(name, kept) < 0)
 		unlink(name);
+}
+
+void run_sanitizer_keep(const struct run *run, const struct job *job)
+{
+	for (unsigned i = 0; i <= job->image; i++)
+		keep_log(run, job, i);
 }

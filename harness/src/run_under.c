@@ -11,9 +11,9 @@
 
 #define LOG_NAME_BYTES (WORK_DIR_BYTES + 32)
 
-static void log_name(const struct run *run, const struct job *job, char name[LOG_NAME_BYTES])
+static void log_name(const struct run *run, pid_t pid, char name[LOG_NAME_BYTES])
 {
-	snprintf(name, LOG_NAME_BYTES, "%s/valgrind.%d", run->root.disk, (int)job->pid);
+	snprintf(name, LOG_NAME_BYTES, "%s/valgrind.%d", run->root.disk, (int)pid);
 }
 
 /* What a line says behind "==PID== "; NULL: it is not valgrind's. */
@@ -42,23 +42,30 @@ static const char *place_of(const char *line)
 	return colon ? colon + 2 : NULL;
 }
 
+/* "Thread #1: Exiting thread still holds 1 lock"; "Thread #1 was created" only introduces it. */
+static bool is_about_thread(const char *text)
+{
+	size_t word = strlen("Thread #");
+
+	return strncmp(text, "Thread #", word) == 0 &&
+	       text[word + strspn(text + word, "0123456789")] == ':';
+}
+
 static bool is_error(const char *text)
 {
 	static const char *const errors[] = {
 		"Invalid ",	 "Conditional jump", "Use of uninit",
 		"Syscall param", "Source and",	     "Possible data race",
-		"Thread #",	 "Mismatched free",  "Process terminating",
-		"Argument ",
+		"Argument ",	 "Mismatched free",  "Process terminating",
 	};
 
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (strncmp(text, errors[i], strlen(errors[i])) == 0)
 			return true;
-	return strstr(text, " definitely lost in ") != NULL;
+	return is_about_thread(text) || strstr(text, " definitely lost in ") != NULL;
 }
 
-/* An error is a line that says what, and a line that says where. Thread #N alone only introduces.
- */
+/* An error is a line that says what, and a line that says where. */
 static void read_errors(FILE *log, const char *tool, struct case_result *result)
 {
 	char line[1024], error[200] = "";
@@ -95,14 +102,14 @@ static unsigned errors_counted(FILE *log)
 
 void run_under_ask(const struct run *run, struct job *job)
 {
-	const char *tool = run->options->under;
+	const char *tool = run_valgrind_tool(run);
 	unsigned before = job->result.findings_count, count;
 	char name[LOG_NAME_BYTES];
 	FILE *log;
 
 	if (!tool || job->pid <= 0)
 		return;
-	log_name(run, job, name);
+	log_name(run, job->pid, name);
 	log = fopen(name, "re");
 	if (!log) {
 		snprintf(job->outcome.broken, sizeof(job->outcome.broken), "%s left no log", tool);
@@ -117,24 +124,35 @@ void run_under_ask(const struct run *run, struct job *job)
 	fclose(log);
 }
 
-void run_under_keep(const struct run *run, const struct job *job)
+/* The process that ran last has the plain name, those before it are numbered. */
+static void keep_log(const struct run *run, const struct job *job, unsigned number)
 {
-	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES];
+	char name[LOG_NAME_BYTES], kept[LOG_NAME_BYTES], digits[16] = "";
 
-	if (!run->options->under || job->pid <= 0)
+	if (job->pids[number] <= 0)
 		return;
-	log_name(run, job, name);
-	snprintf(kept, sizeof(kept), "%s/valgrind.log", job->result.work_dir);
+	if (number < job->image)
+		snprintf(digits, sizeof(digits), ".%u", number + 1);
+	log_name(run, job->pids[number], name);
+	snprintf(kept, sizeof(kept), "%s/valgrind%s.log", job->result.work_dir, digits);
 	if (!job->result.work_dir[0] || rename(name, kept) < 0)
 		unlink(name);
+}
+
+void run_under_keep(const struct run *run, const struct job *job)
+{
+	if (!run_valgrind_tool(run))
+		return;
+	for (unsigned i = 0; i <= job->image; i++)
+		keep_log(run, job, i);
 }
 
 /* In sim signals come at the points where waits look for them: valgrind has no part in that. */
 const char *run_under_refuses(const struct run *run, const struct test_case *test_case)
 {
-	if (!run->options->under)
-		return "";
-	if (test_case->target != TARGET_SIM)
+	if (run_valgrind_tool(run) && test_case->program)
+		return "a scenario's program runs without tools: see swaptorture exec --under";
+	if (run_valgrind_tool(run) && test_case->target != TARGET_SIM)
 		return "valgrind has no io_pgetevents: only sim runs under it";
 	return "";
 }

@@ -100,21 +100,14 @@ int scenario_read_faults(struct scenario_reader *reader, const struct yaml_node 
 	return 0;
 }
 
-/* The word is kept for programs of others. Until they are run from here, saying so beats running
- * something else. */
-int scenario_read_program(struct scenario_reader *reader, const struct yaml_node *node)
-{
-	return scenario_refuse(reader, node,
-			       "program: is not run by this version; use 'swaptorture exec'");
-}
-
 static void scenario_defaults(struct scenario *scenario)
 {
 	memset(scenario, 0, sizeof(*scenario));
 	workload_defaults(&scenario->workload);
 	scenario->targets = 1u << TARGET_SIM | 1u << TARGET_HOST;
-	scenario->expect.data_exact = true;
+	scenario->expect.data = EXPECT_DATA_EXACT;
 	scenario->expect.deadline_ns = DEADLINE_DEFAULT_NS;
+	scenario->expect.program.status = PROGRAM_STATUS_UNSET;
 	scenario->sector_bytes = 512;
 	scenario->memory_align_bytes = 512;
 }

@@ -7,6 +7,7 @@
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
+#include "program.h"
 #include "schedule.h"
 #include "workload.h"
 
@@ -25,17 +26,24 @@ enum expect_result {
 	EXPECT_REFUSED, /* refused before anything is submitted (swapio_submit or swapio_open) */
 };
 
+enum expect_data {
+	EXPECT_DATA_ANY,
+	EXPECT_DATA_EXACT,	/* what succeeded; after a loss of power, what was made durable */
+	EXPECT_DATA_OLD_OR_NEW, /* and all tensors hold one generation, and nothing else */
+};
+
 struct expectation {
 	enum expect_result result;
 	char error[16];			  /* errno name, "" any */
 	char cause[16];			  /* swapio_cause_name, "" any */
 	char tensor[WORKLOAD_NAME_BYTES]; /* the one that must fail, "" any */
 	char message[128];		  /* must occur in the error's sentence, "" any */
-	bool data_exact;		  /* default true: whatever succeeded is exact */
+	enum expect_data data;		  /* default exact */
 	int64_t deadline_ns;		  /* default 5 s; virtual in sim */
 	unsigned failures;		  /* exactly so many requests fail; 0: as the effect says */
 	char stats[4][48]; /* "spurious_events>=1", "interrupts==0": counters of swapio_stats */
 	unsigned stats_count;
+	struct program_expectation program;
 };
 
 #define SCENARIO_MATRIX_KEYS_MAX 8
@@ -70,6 +78,7 @@ struct scenario {
 	unsigned matrix_count;
 	struct matrix_key matrix[SCENARIO_MATRIX_KEYS_MAX];
 	struct workload workload; /* defaults; a case has its cell applied */
+	struct program program;	  /* in place of it, if there is one */
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
 	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */

@@ -21,9 +21,9 @@ static const struct yaml_node *place_of(const struct yaml_node *root, const char
 
 static int check_what_runs(struct scenario_reader *reader, const struct yaml_node *root)
 {
-	if (!yaml_node_member(root, "swap"))
-		return scenario_refuse(reader, root, "key 'swap' is missing");
-	return 0;
+	if (!yaml_node_member(root, "swap") && !yaml_node_member(root, "program"))
+		return scenario_refuse(reader, root, "key 'swap' or 'program' is missing");
+	return scenario_check_program(reader, root);
 }
 
 /* Tensors that were not listed one by one have the place of what made them. */
@@ -161,6 +161,11 @@ static int check_expect(struct scenario_reader *reader, const struct yaml_node *
 	if (error[0] && errno_find(error, &number) < 0)
 		return scenario_refuse(reader, place_of(root, "expect", "error"),
 				       "error: '%s' is no errno name that is known here", error);
+	if (reader->scenario->expect.data == EXPECT_DATA_OLD_OR_NEW &&
+	    workload_images(&reader->scenario->workload) == 1)
+		return scenario_refuse(reader, place_of(root, "expect", "data"),
+				       "data: old-or-new is what a fresh process finds: a step "
+				       "restart is due");
 	if (check_expected_tensor(reader, place_of(root, "expect", "tensor")) < 0)
 		return -EINVAL;
 	return check_expected_result(reader, root);

@@ -97,6 +97,74 @@ static int check_corrupt(struct scenario_reader *reader, const struct step *step
 	return 0;
 }
 
+/* What is renamed over a file takes all of it along. */
+static int check_replace(struct scenario_reader *reader, const struct step *step,
+			 const struct yaml_node *node)
+{
+	const struct workload *workload = &reader->scenario->workload;
+
+	for (unsigned i = 0; step->tensors && i < workload->tensors_count; i++) {
+		for (unsigned k = 0; k < workload->tensors_count; k++) {
+			bool one = step->tensors & (1ull << i), other = step->tensors & (1ull << k);
+
+			if (step->kind != STEP_REPLACE || !one || other ||
+			    strcmp(workload->tensors[i].file, workload->tensors[k].file) != 0)
+				continue;
+			return scenario_refuse(
+				reader, step_key_node(node, "tensors"),
+				"tensors: %s lies in the file of %s, and would be lost",
+				workload->tensors[k].name, workload->tensors[i].name);
+		}
+	}
+	return 0;
+}
+
+static bool writes(const struct step *step)
+{
+	return step->kind == STEP_SWAP_OUT || step->kind == STEP_WRITE ||
+	       step->kind == STEP_REPLACE || (step->kind == STEP_START && step->write);
+}
+
+/*
+ * Before the first restart the power may be cut, which takes back what is not durable. What is done
+ * to the files outside of the library at that time is durable at once, and nothing to take back
+ * may lie below it.
+ */
+static int check_before_restart(struct scenario_reader *reader, unsigned index,
+				const struct yaml_node *node)
+{
+	const struct workload *workload = &reader->scenario->workload;
+	enum step_kind kind = workload->steps[index].kind;
+	bool written = false;
+
+	if (workload_images(workload) == 1 || workload_image_of(workload, index) > 0)
+		return 0;
+	for (unsigned i = 0; i < index; i++)
+		written |= writes(&workload->steps[i]);
+	if (kind == STEP_TRUNCATE || kind == STEP_CORRUPT || kind == STEP_REMOVE)
+		return scenario_refuse(reader, node, "%s: must stand behind the restart",
+				       step_name(kind));
+	if (kind == STEP_PREPARE && written)
+		return scenario_refuse(reader, node,
+				       "prepare: must stand before the first write, or behind the "
+				       "restart");
+	return 0;
+}
+
+static int check_restart(struct scenario_reader *reader, unsigned index,
+			 const struct yaml_node *node, bool at_mark)
+{
+	const struct workload *workload = &reader->scenario->workload;
+
+	if (workload->steps[index].kind != STEP_RESTART)
+		return 0;
+	if (at_mark && (index == 0 || workload->steps[index - 1].kind == STEP_RESTART))
+		return scenario_refuse(reader, node, "restart: no step stands before it");
+	if (index + 1 == workload->steps_count)
+		return scenario_refuse(reader, node, "restart: no step stands behind it");
+	return 0;
+}
+
 /* Follow the handle: a close that must answer an error leaves it open. */
 static int check_handle(struct scenario_reader *reader, const struct step *step,
 			const struct yaml_node *node, bool *open)
@@ -106,7 +174,7 @@ static int check_handle(struct scenario_reader *reader, const struct step *step,
 				       step_name(step->kind));
 	if (step->kind == STEP_OPEN && *open)
 		return scenario_refuse(reader, node, "open: the handle is open already");
-	if (step->kind == STEP_OPEN)
+	if (step->kind == STEP_OPEN || step->kind == STEP_RESTART)
 		*open = true;
 	if (step->kind == STEP_ABORT || (step->kind == STEP_CLOSE && step->expect_error[0] != 'E'))
 		*open = false;
@@ -149,6 +217,9 @@ int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node 
 
 		if (check_needed(reader, step, node) < 0 || check_options(reader, step, node) < 0 ||
 		    check_as(reader, step, node) < 0 || check_corrupt(reader, step, node) < 0 ||
+		    check_replace(reader, step, node) < 0 ||
+		    check_before_restart(reader, i, node) < 0 ||
+		    check_restart(reader, i, node, at_mark) < 0 ||
 		    check_handle(reader, step, node, &open) < 0 ||
 		    check_store(reader, step, node, &store_open) < 0)
 			return -EINVAL;
@@ -160,7 +231,7 @@ int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node 
 		if (step->kind == STEP_REPEAT && !store_open)
 			return scenario_refuse(reader, node,
 					       "repeat: the store is closed at the end");
-		at_mark = step->kind == STEP_REPEAT;
+		at_mark = step->kind == STEP_REPEAT || step->kind == STEP_RESTART;
 	}
 	return 0;
 }

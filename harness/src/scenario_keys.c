@@ -2,6 +2,8 @@
 /*
  * scenario_keys.c - the table: every key that a scenario file may hold.
  */
+#include <string.h>
+
 #include "presets.h"
 #include "scenario_schema.h"
 
@@ -18,6 +20,7 @@
 #define CHOICES(...) .choices = (const char *const[]){__VA_ARGS__, NULL}
 
 #define OFFSET_MAX (1ull << 46)
+#define INPUT_MAX (1ull << 30)
 #define HOUR_NS 3600000000000ull
 #define NAME_PATTERN "^[a-z0-9][a-z0-9-]*$"
 #define NAME_ALLOWED "small letters, digits and hyphens"
@@ -120,6 +123,17 @@ const struct scenario_key checkpoint_keys[] = {
 	{0},
 };
 
+static void fresh_input(void *item)
+{
+	memset(item, 0, sizeof(struct program_input));
+}
+
+static void fresh_output(void *item)
+{
+	memset(item, 0, sizeof(struct program_output));
+	((struct program_output *)item)->bytes = UINT64_MAX;
+}
+
 static const struct scenario_key swap_keys[] = {
 	{.name = "tensors", .type = KEY_SPECIAL, .required = true, .read = scenario_read_tensors,
 	 .keys = tensor_keys, RANGE(1, WORKLOAD_TENSORS_MAX),
@@ -180,6 +194,8 @@ const struct scenario_key step_keys[] = {
 	 .doc = "directory of the store, made if missing"},
 	{.name = "read_only", .type = KEY_BOOL, FIELD(step, read_only), .fallback = "false",
 	 .doc = "open the store for swap-ins only"},
+	{.name = "directory", .type = KEY_BOOL, FIELD(step, directory), .fallback = "true",
+	 .doc = "sync the directory, too"},
 	{.name = "expect", .type = KEY_TEXT, FIELD(step, expect_error), .pattern = ERRNO_PATTERN,
 	 .allowed = "ok, any or an errno name such as EIO", .fallback = "as the file's expect says",
 	 .doc = "what this step must end with"},
@@ -230,7 +246,15 @@ const struct step_rule step_rules[STEP_COUNT] = {
 	[STEP_RELEASE] = {NULL, "tensors expect", "give back slots that were kept"},
 	[STEP_VERIFY] = {NULL, "expect",
 			 "let the library verify the group, and compare with another reader"},
-	[STEP_REPEAT] = {"count", "count", "the steps before, since the last repeat, again"},
+	[STEP_SYNC] = {"tensors directory expect", NULL,
+		       "fsync the files and their directory, outside of the library"},
+	[STEP_REPLACE] = {"tensors timeout expect", NULL,
+			  "write fresh data into new files, sync, and rename them over the old"},
+	[STEP_RESTART] = {"", NULL,
+			  "end the process, or skip to here when a crash ended it; the next "
+			  "steps run in a fresh one, without faults"},
+	[STEP_REPEAT] = {"count", "count",
+			 "the steps before, since the last repeat or restart, again"},
 };
 
 static const struct scenario_key device_keys[] = {
@@ -276,6 +300,50 @@ static const struct scenario_key limits_keys[] = {
 	{0},
 };
 
+#define FILE_PATTERN "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+#define FILE_ALLOWED "a file name in the work directory: letters, digits, and _ . - inside"
+
+static const struct scenario_key input_keys[] = {
+	{.name = "name", .type = KEY_TEXT, .required = true, FIELD(program_input, name),
+	 .pattern = FILE_PATTERN, .allowed = FILE_ALLOWED, .doc = "the file that it finds"},
+	{.name = "bytes", .type = KEY_BYTES, .required = true, FIELD(program_input, bytes),
+	 RANGE(0, INPUT_MAX), .doc = "its size; what it holds is drawn from the seed"},
+	{0},
+};
+
+static const struct scenario_key program_keys[] = {
+	{.name = "argv", .type = KEY_SPECIAL, .required = true, .read = scenario_read_argv,
+	 RANGE(1, PROGRAM_WORDS_MAX),
+	 .doc = "the program and its arguments; it is searched for as a shell does, and runs in "
+		"the work directory"},
+	{.name = "env", .type = KEY_SPECIAL, .read = scenario_read_env, RANGE(1, PROGRAM_WORDS_MAX),
+	 .doc = "NAME=VALUE each, beside the environment of swaptorture"},
+	{.name = "inputs", .type = KEY_MAPS, LIST(program, inputs, inputs_count),
+	 RANGE(1, PROGRAM_FILES_MAX), .keys = input_keys, .defaults = fresh_input,
+	 .doc = "files that lie in the work directory when it starts"},
+	{.name = "count_from", .type = KEY_CHOICE, FIELD(program, arm_at_start),
+	 CHOICES("open", "start"), .fallback = "open",
+	 .doc = "calls count from its first open in the work directory, or from its start"},
+	{.name = "follow_exec", .type = KEY_BOOL, FIELD(program, follow_exec), .fallback = "false",
+	 .doc = "programs that it executes are under the schedule, too"},
+	{0},
+};
+
+static const struct scenario_key output_keys[] = {
+	{.name = "name", .type = KEY_TEXT, .required = true, FIELD(program_output, name),
+	 .pattern = FILE_PATTERN, .allowed = FILE_ALLOWED, .doc = "a file that must be there"},
+	{.name = "bytes", .type = KEY_BYTES, FIELD(program_output, bytes), RANGE(0, OFFSET_MAX),
+	 .fallback = "any", .doc = "its size"},
+	{.name = "same_as", .type = KEY_TEXT, FIELD(program_output, same_as),
+	 .pattern = FILE_PATTERN, .allowed = FILE_ALLOWED,
+	 .doc = "another file in the work directory with the same bytes"},
+	{.name = "holds", .type = KEY_TEXT, FIELD(program_output, holds),
+	 .doc = "text that occurs in it"},
+	{.name = "absent", .type = KEY_BOOL, FIELD(program_output, absent), .fallback = "false",
+	 .doc = "it must not be there"},
+	{0},
+};
+
 static const struct scenario_key expect_keys[] = {
 	{.name = "result", .type = KEY_CHOICE, FIELD(expectation, result),
 	 CHOICES("effect", "ok", "error", "refused"), .fallback = "effect",
@@ -293,9 +361,11 @@ static const struct scenario_key expect_keys[] = {
 	 .doc = "the tensor that must fail"},
 	{.name = "message", .type = KEY_TEXT, FIELD(expectation, message), .fallback = "any",
 	 .doc = "words that the error's sentence must hold"},
-	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data_exact),
-	 CHOICES("any", "exact"), .fallback = "exact",
-	 .doc = "whatever succeeded is exact, or nobody looks"},
+	{.name = "data", .type = KEY_CHOICE, FIELD(expectation, data),
+	 CHOICES("any", "exact", "old-or-new"), .fallback = "exact",
+	 .doc = "whatever succeeded is exact, and after a crash whatever was made durable; or "
+		"moreover all tensors hold one generation, the last that was made durable or a "
+		"newer one; or nobody looks"},
 	{.name = "deadline", .type = KEY_DURATION, FIELD(expectation, deadline_ns),
 	 RANGE(1000000, HOUR_NS), .fallback = "5s",
 	 .doc = "the case hangs when it takes longer; virtual time in sim"},
@@ -306,6 +376,16 @@ static const struct scenario_key expect_keys[] = {
 		    "bounces|rmws|spurious_events|wait_fallbacks)(>=|<=|==)[0-9]+$",
 	 .allowed = "a counter of swapio_stats, >= or <= or ==, and a number: interrupts>=1",
 	 .doc = "what the library must have counted"},
+	{.name = "status", .type = KEY_COUNT, FIELD(expectation, program.status), RANGE(0, 255),
+	 .fallback = "0, or another one where the effects ask for an error",
+	 .doc = "the exit status of the program"},
+	{.name = "stdout", .type = KEY_WORDS,
+	 LIST(expectation, program.texts, program.texts_count), RANGE(1, PROGRAM_TEXTS_MAX),
+	 .doc = "text that must occur in the program's standard output"},
+	{.name = "files", .type = KEY_MAPS,
+	 LIST(expectation, program.outputs, program.outputs_count), RANGE(1, PROGRAM_FILES_MAX),
+	 .keys = output_keys, .defaults = fresh_output,
+	 .doc = "what the program must leave in the work directory"},
 	{0},
 };
 
@@ -332,8 +412,9 @@ const struct scenario_key scenario_keys[] = {
 	 CHOICES("sim", "host", "nvme"), .fallback = "[sim, host]", .doc = "where it can run"},
 	{.name = "needs", .type = KEY_WORDS, LIST(scenario, needs, needs_count), RANGE(0, 8),
 	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|root|"
-		    "(disk|memory)-[1-9][0-9]*[MG])$",
-	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, root, disk-512M, memory-1G",
+		    "(disk|memory)-[1-9][0-9]*[MG]|program-[A-Za-z0-9_.+-]+)$",
+	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, root, disk-512M, memory-1G, "
+		    "program-fio",
 	 .doc = "what the machine must have; else the case is skipped with that reason"},
 	{.name = "device", .type = KEY_MAP, .offset = 0, .keys = device_keys,
 	 .doc = "geometry of the device that sim stands for"},
@@ -348,8 +429,8 @@ const struct scenario_key scenario_keys[] = {
 	 .keys = store_keys, .doc = "keep the tensors in a store, as one group"},
 	{.name = "swap", .type = KEY_MAP, .offset = offsetof(struct scenario, workload),
 	 .keys = swap_keys, .doc = "the built-in workload"},
-	{.name = "program", .type = KEY_SPECIAL, .read = scenario_read_program, RANGE(1, 256),
-	 .doc = "refused: programs of others are run by swaptorture exec"},
+	{.name = "program", .type = KEY_MAP, .offset = offsetof(struct scenario, program),
+	 .keys = program_keys, .doc = "a command line to run in place of the workload"},
 	{.name = "handle", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.handle),
 	 .keys = handle_keys, .doc = "options of the swapio handle"},
 	{.name = "matrix", .type = KEY_SPECIAL, .read = scenario_read_matrix,

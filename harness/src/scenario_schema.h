@@ -107,8 +107,8 @@ int scenario_read_text(struct scenario_reader *reader, const struct yaml_node *n
 		       const char *name, const char **ret_text);
 
 /* The special ones. */
-key_read_fn scenario_read_steps, scenario_read_faults, scenario_read_matrix, scenario_read_program,
-	scenario_read_tensors;
+key_read_fn scenario_read_steps, scenario_read_faults, scenario_read_matrix;
+key_read_fn scenario_read_argv, scenario_read_env, scenario_read_tensors;
 
 /* Tensors as a list, a preset or a checkpoint, into @tensors that has @room. */
 int scenario_read_tensor_list(struct scenario_reader *reader, const struct yaml_node *node,
@@ -116,6 +116,7 @@ int scenario_read_tensor_list(struct scenario_reader *reader, const struct yaml_
 
 /* What no single key can tell: contradictions, and names that must exist. */
 int scenario_check(struct scenario_reader *reader, const struct yaml_node *root);
+int scenario_check_program(struct scenario_reader *reader, const struct yaml_node *root);
 int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node *root);
 
 /* Read a whole tree, with a cell already applied, into @scenario, which is overwritten; the caller

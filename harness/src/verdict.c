@@ -11,10 +11,6 @@
 
 #include "verdict.h"
 
-/* The class that explains most comes first. */
-static const enum failure_class severity[] = {CLASS_CRASH, CLASS_HANG, CLASS_CORRUPTION,
-					      CLASS_CONTRACT, CLASS_LEAK};
-
 static void count_record(const struct eventlog_record *record, struct case_result *result)
 {
 	struct fault_outcome *fault;
@@ -37,6 +33,7 @@ void verdict_count_faults(const struct test_case *test_case, struct eventlog *lo
 {
 	uint64_t count = eventlog_count(log);
 
+	memset(result->faults, 0, sizeof(result->faults));
 	result->faults_count = test_case->schedule.count;
 	for (uint64_t i = 0; i < count; i++) {
 		const struct eventlog_record *record = eventlog_get(log, i);
@@ -52,13 +49,12 @@ bool verdict_power_was_cut(const struct schedule *schedule, const struct case_re
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != EVENTLOG_EXIT_CRASH)
 		return false;
 	for (unsigned i = 0; i < result->faults_count; i++)
-		if (result->faults[i].injected &&
-		    strcmp(kind_info(schedule->faults[i].kind)->name, "crash") == 0)
+		if (result->faults[i].injected && fault_crashes(&schedule->faults[i]))
 			return true;
 	return false;
 }
 
-/* What a crash leaves has to be read by a fresh process, and this workload has no such step. */
+/* What a crash leaves has to be read by a fresh process, and this workload has none. */
 static bool is_cut_short(const struct test_case *test_case, const struct observation *seen,
 			 struct case_result *result)
 {
@@ -66,14 +62,15 @@ static bool is_cut_short(const struct test_case *test_case, const struct observa
 		return false;
 	result->verdict = VERDICT_VACUOUS;
 	snprintf(result->reason, sizeof(result->reason),
-		 "the power was cut as scheduled, and no step reads afterwards what is left: use "
-		 "swaptorture exec");
+		 "the power was cut as scheduled, and nobody reads what it left: no step restart "
+		 "follows");
 	return true;
 }
 
 static bool is_broken(const struct observation *seen, struct case_result *result)
 {
 	const struct eventlog_header *header = seen->log ? eventlog_header(seen->log) : NULL;
+	char shortage[FINDING_TEXT_BYTES];
 	const char *why = NULL;
 
 	if (seen->outcome->broken[0])
@@ -82,6 +79,8 @@ static bool is_broken(const struct observation *seen, struct case_result *result
 		why = "no handshake from the preload: nothing could be injected or seen";
 	else if (header->overflow)
 		why = "the event log overflowed: what happened is not known";
+	else if (verdict_ran_out_of_disk(seen, shortage, sizeof(shortage)))
+		why = shortage;
 	if (!why)
 		return false;
 	result->verdict = VERDICT_BROKEN;
@@ -99,32 +98,24 @@ static bool was_corrupted(const struct test_case *test_case, const struct case_r
 	return false;
 }
 
-/* A store that a fault damaged, and whose checksums say so, is what the fault asked for: what
- * counts is that a swap-in finds it, too. */
-static bool counts(const struct test_case *test_case, const struct case_result *result,
-		   const struct finding *finding)
-{
-	if (strcmp(finding->oracle, "medium") == 0)
-		return test_case->expect.data_exact && !was_corrupted(test_case, result);
-	return test_case->expect.data_exact || strcmp(finding->oracle, "data") != 0;
-}
-
 static bool has_failed(const struct test_case *test_case, struct case_result *result)
 {
-	for (unsigned s = 0; s < sizeof(severity) / sizeof(*severity); s++) {
-		for (unsigned i = 0; i < result->findings_count; i++) {
-			const struct finding *finding = &result->findings[i];
+	bool any = test_case->expect.data == EXPECT_DATA_ANY;
+	/* A store that a fault damaged, and whose checksums say so, is what the fault asked for:
+	 * what counts is that a swap-in finds it, too. */
+	const char *const ignored[] = {
+		any ? "data" : "",
+		any || was_corrupted(test_case, result) ? "medium" : "",
+		NULL,
+	};
+	const struct finding *worst = result_worst(result, ignored);
 
-			if (finding->failure_class != severity[s] ||
-			    !counts(test_case, result, finding))
-				continue;
-			result->verdict = VERDICT_FAIL;
-			result->failure_class = finding->failure_class;
-			snprintf(result->reason, sizeof(result->reason), "%s", finding->text);
-			return true;
-		}
-	}
-	return false;
+	if (!worst)
+		return false;
+	result->verdict = VERDICT_FAIL;
+	result->failure_class = worst->failure_class;
+	snprintf(result->reason, sizeof(result->reason), "%s", worst->text);
+	return true;
 }
 
 /* The first fault that did nothing the program could see. */

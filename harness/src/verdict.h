@@ -20,6 +20,9 @@ bool verdict_power_was_cut(const struct schedule *schedule, const struct case_re
 void verdict_decide(const struct test_case *test_case, const struct observation *seen,
 		    struct case_result *result);
 
+/* verdict_shortage.c: did the kernel itself say that the disk is full? The sentence in @why. */
+bool verdict_ran_out_of_disk(const struct observation *seen, char *why, size_t why_bytes);
+
 /* verdict_expect.c: does what happened agree with what the scenario and its faults' effects say? */
 enum expectation_gap {
 	GAP_NONE,

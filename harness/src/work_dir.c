@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work_dir.c - makes, tries out, empties, keeps and removes work directories.
+ * work_dir.c - makes, tries out, empties and keeps work directories.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -8,19 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "places.h"
 #include "work_dir.h"
+#include "work_owner.h"
+#include "work_remove.h"
 
-#define MEMORY_DIRECTORY "/dev/shm"
 #define PROBE_NAME ".swaptorture-probe"
 #define PROBE_BYTES ((size_t)65536)
 #define PROBE_ALIGNMENT 4096
-#define DEAD_AGE_SECONDS 60
 #define COPY_BYTES_MAX ((off_t)256 << 20)
 
 static int refuse(struct diag *diag, const char *path, const char *what, int error)
@@ -73,8 +72,8 @@ static int make_below(const char *below, char path[WORK_DIR_BYTES], struct diag 
 
 	if (real && stat(real, &status) == 0 && !S_ISDIR(status.st_mode))
 		error = -ENOTDIR;
-	if (error == 0 &&
-	    snprintf(path, WORK_DIR_BYTES, "%s/swaptorture-XXXXXX", real) >= WORK_DIR_BYTES - 128)
+	if (error == 0 && snprintf(path, WORK_DIR_BYTES, "%s/" WORK_DIR_PREFIX "XXXXXX", real) >=
+				  WORK_DIR_BYTES - 128)
 		error = -ENAMETOOLONG;
 	free(real);
 	if (error == 0 && !mkdtemp(path))
@@ -82,75 +81,57 @@ static int make_below(const char *below, char path[WORK_DIR_BYTES], struct diag 
 	return error < 0 ? refuse(diag, below, "work directory", error) : 0;
 }
 
-static int lock_directory(const char *path, int how)
+/* Best effort: where there is no memory for files the disk has to do. */
+static void open_memory(struct work_root *root, uint64_t bytes)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	uint64_t available;
 
-	if (fd >= 0 && flock(fd, how | LOCK_NB) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* A run that was killed left its memory behind: nobody holds its lock any more. One
- * that is new may only not have been locked yet. */
-static void remove_dead(void)
-{
-	DIR *list = opendir(MEMORY_DIRECTORY);
-	struct dirent *entry;
-	char path[WORK_DIR_BYTES];
-	struct stat status;
-	int fd;
-
-	while (list && (entry = readdir(list))) {
-		if (strncmp(entry->d_name, "swaptorture-", 12) != 0)
-			continue;
-		snprintf(path, sizeof(path), MEMORY_DIRECTORY "/%s", entry->d_name);
-		fd = lock_directory(path, LOCK_EX);
-		if (fd < 0)
-			continue;
-		if (fstat(fd, &status) == 0 && time(NULL) - status.st_mtime > DEAD_AGE_SECONDS)
-			work_dir_remove(path);
-		close(fd);
-	}
-	if (list)
-		closedir(list);
-}
-
-static void open_memory(struct work_root *root)
-{
-	root->memory_lock = -1;
-	remove_dead();
-	if (make_below(MEMORY_DIRECTORY, root->memory, NULL) < 0)
+	work_owner_remove_dead(MACHINE_MEMORY_DIRECTORY);
+	if (machine_disk(MACHINE_MEMORY_DIRECTORY, &available) < 0 || available < bytes ||
+	    make_below(MACHINE_MEMORY_DIRECTORY, root->memory, NULL) < 0)
 		root->memory[0] = '\0';
 	else
-		root->memory_lock = lock_directory(root->memory, LOCK_SH);
+		root->memory_mark = work_owner_mark(root->memory);
 }
 
-int work_root_open(struct work_root *root, const char *below, bool direct, struct diag *diag)
+static int mark_disk(struct work_root *root, struct diag *diag)
+{
+	root->disk_mark = work_owner_mark(root->disk);
+	return root->disk_mark < 0
+		       ? refuse(diag, root->disk, "cannot be marked as ours", root->disk_mark)
+		       : 0;
+}
+
+int work_root_open(struct work_root *root, const char *below, bool direct, uint64_t memory_bytes,
+		   struct diag *diag)
 {
 	int error;
 
-	*root = (struct work_root){.memory_lock = -1};
-	error = make_below(below ? below : places_temporary(), root->disk, diag);
+	*root = (struct work_root){.disk_mark = -1, .memory_mark = -1};
+	if (!below)
+		below = places_temporary();
+	work_owner_remove_dead(below);
+	error = make_below(below, root->disk, diag);
 	if (error < 0)
 		return error;
 	error = try_out(root->disk, direct, diag);
+	if (error == 0)
+		error = mark_disk(root, diag);
 	if (error < 0) {
 		rmdir(root->disk);
 		return error;
 	}
-	open_memory(root);
+	open_memory(root, memory_bytes);
 	return 0;
 }
 
 void work_root_close(struct work_root *root)
 {
-	if (root->memory[0])
+	if (root->memory[0]) {
+		work_owner_leave(root->memory, root->memory_mark);
 		work_dir_remove(root->memory);
-	if (root->memory_lock >= 0)
-		close(root->memory_lock);
+	}
+	work_owner_leave(root->disk, root->disk_mark);
 	if (root->kept)
 		rmdir(root->disk); /* only if somebody emptied it */
 	else
@@ -167,46 +148,11 @@ int work_dir_make(const struct work_root *root, bool in_memory, unsigned number,
 	return errno == EEXIST ? work_dir_clean(path) : -errno;
 }
 
-static int remove_entry(int directory, const char *name);
-
-static int remove_inside(int fd)
-{
-	DIR *list = fdopendir(fd);
-	struct dirent *entry;
-	int error = 0;
-
-	if (!list) {
-		error = -errno;
-		close(fd);
-		return error;
-	}
-	while ((entry = readdir(list)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    remove_entry(dirfd(list), entry->d_name) < 0)
-			error = -errno;
-	closedir(list);
-	return error;
-}
-
-static int remove_entry(int directory, const char *name)
-{
-	int fd;
-
-	if (unlinkat(directory, name, 0) == 0)
-		return 0;
-	if (errno != EISDIR)
-		return -1;
-	fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		remove_inside(fd);
-	return unlinkat(directory, name, AT_REMOVEDIR);
-}
-
 int work_dir_clean(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : remove_inside(fd);
+	return fd < 0 ? -errno : work_remove_inside(fd);
 }
 
 void work_dir_remove(const char *path)
@@ -215,19 +161,24 @@ void work_dir_remove(const char *path)
 	rmdir(path);
 }
 
+static bool is_zero(const char *bytes, size_t count)
+{
+	return !bytes[0] && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
 /* Holes stay holes: what a sim case wrote may be sparse and look large. */
 static int copy_file(int from, int to)
 {
-	char chunk[65536];
+	char chunk[8192];
 	off_t done = 0;
 	ssize_t got;
 
 	while (done < COPY_BYTES_MAX && (got = read(from, chunk, sizeof(chunk))) > 0) {
-		if (write(to, chunk, (size_t)got) != got)
+		if (!is_zero(chunk, (size_t)got) && pwrite(to, chunk, (size_t)got, done) != got)
 			return -EIO;
 		done += got;
 	}
-	return 0;
+	return ftruncate(to, done) < 0 ? -errno : 0;
 }
 
 static int copy_entry(const char *from, const char *to, const char *name)

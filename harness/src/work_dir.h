@@ -10,21 +10,25 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "diag.h"
 
 #define WORK_DIR_BYTES 512
+#define WORK_DIR_PREFIX "swaptorture-"
 
 struct work_root {
 	char disk[WORK_DIR_BYTES];   /* ours, below what the user named */
 	char memory[WORK_DIR_BYTES]; /* ours, in /dev/shm; "" where there is none: the disk, then */
-	int memory_lock;	     /* held as long as we live, -1 none */
+	int disk_mark, memory_mark;  /* say that we live, -1 none */
 	bool kept;		     /* something in disk must stay */
 };
 
-/* Make both. With @direct the directory has to be one for real direct I/O: it is tried out.
+/* Make both. With @direct the directory has to be one for real direct I/O: it is tried out. Without
+ * room for @memory_bytes in memory there is only the disk.
  * 0; -errno with @diag naming the directory; nothing is left behind then. */
-int work_root_open(struct work_root *root, const char *below, bool direct, struct diag *diag);
+int work_root_open(struct work_root *root, const char *below, bool direct, uint64_t memory_bytes,
+		   struct diag *diag);
 /* Remove what is not to be kept. */
 void work_root_close(struct work_root *root);
 

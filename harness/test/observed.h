@@ -87,7 +87,7 @@ static inline struct observed *observed_make(void)
 
 	assert(it);
 	observed_workload(&it->test_case.workload);
-	it->test_case.expect.data_exact = true;
+	it->test_case.expect.data = EXPECT_DATA_EXACT;
 	it->test_case.expect.deadline_ns = 5000000000;
 	it->outcome.requests = calloc(64, sizeof(*it->outcome.requests));
 	it->outcome.calls = calloc(64, sizeof(*it->outcome.calls));
@@ -101,6 +101,7 @@ static inline struct observed *observed_make(void)
 	it->seen.outcome = &it->outcome;
 	it->seen.deadline_ns = it->test_case.expect.deadline_ns;
 	it->seen.story = "";
+	it->seen.work_dir = "/work";
 	observed_log(it);
 	return it;
 }
@@ -126,6 +127,27 @@ static inline void observed_append(struct observed *it, enum eventlog_type type,
 		.length = OBSERVED_BYTES,
 	};
 
+	eventlog_append(it->seen.log, &record);
+}
+
+/* A block at the start of a file, from submission to its event. */
+static inline void observed_block(struct observed *it, uint32_t number, int fd, enum fault_op op,
+				  int64_t result)
+{
+	struct eventlog_record record = {.type = EVENTLOG_SUBMIT,
+					 .op = (uint8_t)op,
+					 .point = POINT_io_event,
+					 .pid = 1,
+					 .ctx = 1,
+					 .number = number,
+					 .fd = fd,
+					 .length = OBSERVED_BYTES};
+
+	eventlog_append(it->seen.log, &record);
+	record.result = result;
+	record.type = EVENTLOG_COMPLETE;
+	eventlog_append(it->seen.log, &record);
+	record.type = EVENTLOG_DELIVER;
 	eventlog_append(it->seen.log, &record);
 }
 

@@ -3,24 +3,8 @@
 # test_cli.sh - the command line: what it refuses and how, help, exit statuses, reports, repro lines.
 set -u
 
-swaptorture=$BUILD/bin/swaptorture
-failures=0
+. "$SRC/harness/test/lib.sh"
 cd "$TMPDIR" || exit 1
-
-fail() {
-	echo "FAIL: $*"
-	failures=$((failures + 1))
-}
-
-# expect STATUS PATTERN ARGUMENT...: exit status, and a pattern in what it prints
-expect() {
-	status=$1 pattern=$2
-	shift 2
-	"$swaptorture" "$@" >out 2>&1
-	got=$?
-	[ "$got" -eq "$status" ] || fail "'$*' ended with $got instead of $status: $(head -3 out)"
-	grep -q -e "$pattern" out || fail "'$*' did not print '$pattern': $(head -3 out)"
-}
 
 mkdir -p scenarios/group scenarios/meta
 cat >scenarios/group/good.yaml <<'YAML'
@@ -69,7 +53,7 @@ expect 2 'takes no argument' run --keep=yes
 expect 2 "did you mean 'sim'" run --target sin
 expect 2 'must be a number, 0 to' run --seed -1
 expect 2 'must be a number, 1 to 256' run --jobs 0
-expect 2 'must be memcheck or helgrind' run --under strace
+expect 2 'must be memcheck, helgrind, asan or tsan' run --under strace
 expect 2 'this version has host only' run --accel xpu
 expect 2 "did you mean 'ndjson'" run --report njson:x scenarios/group
 expect 2 'must be FORMAT:FILE' run --report tap scenarios/group
@@ -77,7 +61,7 @@ expect 2 'nowhere/x: No such file' run --report tap:nowhere/x scenarios/group
 expect 2 'only one of them can be standard output' \
 	run --report tap:- --report ndjson:- scenarios/group
 expect 2 'nowhere: No such file or directory' run nowhere
-expect 2 "bad.yaml:1:1: key 'swap' is missing" run bad.yaml
+expect 2 "bad.yaml:1:1: key 'swap' or 'program' is missing" run bad.yaml
 expect 2 'scenarios/meta/bad.yaml:2:1: no YAML' list scenarios/meta
 expect 2 "no matrix has the key 'wokers', did you mean 'workers'" run --case wokers=1
 expect 2 'is one of 0, 1' run --case workers=2
@@ -86,6 +70,16 @@ expect 2 'no case is left' run --target nvme
 expect 2 "no point is named 'io_sumbit', did you mean 'io_submit'" points io_sumbit
 expect 2 'no words are expected' schema x
 expect 2 'work' run --work-dir /nowhere scenarios/group
+
+# A sanitizer is found in a build beside the program, and missed where there is none.
+mkdir -p alone/bin alone/lib
+cp "$BUILD/bin/swaptorture" "$BUILD/bin/swaptorture-worker" alone/bin
+cp "$BUILD/lib/libswapfault.so" "$BUILD/lib/swaptorture.supp" alone/lib
+swaptorture=alone/bin/swaptorture
+expect 2 '--under tsan: no such build here; make build-tsan makes it' \
+	run --under tsan scenarios/group/good.yaml
+swaptorture=$BUILD/bin/swaptorture
+rm -r alone
 
 # Lists come without running anything.
 expect 0 '^2 scenarios, 6 cases$' list
@@ -152,5 +146,4 @@ sed -n '/^\.Ss Keys of the file/,/^\.\\" end of the keys/p' "$SRC/docs/man/swapt
 cmp -s keys.mdoc page.mdoc ||
 	fail "swaptorture-scenario.5 has old keys: see 'swaptorture schema --mdoc'"
 
-[ "$failures" -eq 0 ] || echo "$failures failures"
-[ "$failures" -eq 0 ] && rm -rf "${TMPDIR:?}"/*
+end_test 'the command line answers as it must'

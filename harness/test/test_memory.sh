@@ -35,6 +35,8 @@ ran=0
 if command -v valgrind >/dev/null; then
 	finds "$BUILD" '--under memcheck' reads-freed-memory corruption \
 		'memcheck: Invalid read of size 1 in .*reads-freed-memory.c'
+	finds "$BUILD" '--under memcheck' writes-behind-its-note corruption \
+		'memcheck: Invalid write of size 1 in .*writes-behind-its-note.c'
 	finds "$BUILD" '--under memcheck' leaks-memory leak \
 		'memcheck: .* definitely lost .* in .*leaks-memory.c'
 	passes "$BUILD" '--under memcheck'
@@ -43,9 +45,13 @@ fi
 if [ -x "$BUILD/asan/bin/swaptorture" ]; then
 	finds "$BUILD/asan" '' reads-freed-memory crash \
 		'sanitizer: AddressSanitizer: heap-use-after-free .*reads-freed-memory.c'
+	finds "$BUILD/asan" '' writes-behind-its-note crash \
+		'sanitizer: AddressSanitizer: heap-buffer-overflow .*writes-behind-its-note.c'
 	finds "$BUILD/asan" '' leaks-memory leak \
 		'sanitizer: AddressSanitizer: .* leaked in .*leaks-memory.c'
 	passes "$BUILD/asan" ''
+	finds "$BUILD" '--under asan' writes-behind-its-note crash \
+		'sanitizer: AddressSanitizer: heap-buffer-overflow .*writes-behind-its-note.c'
 	ran=1
 fi
 rm -rf "$TMPDIR"/*.yaml "$TMPDIR/out" "$TMPDIR"/swaptorture-*

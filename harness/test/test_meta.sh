@@ -5,15 +5,9 @@
 # reproduction line, pasted into a shell, must fail the same way.
 set -eu
 
-program=$BUILD/bin/swaptorture
+. "$SRC/harness/test/lib.sh"
 log=$TMPDIR/meta.ndjson
-failed=0
 checked=0
-
-fail() {
-	echo "FAIL: $*"
-	failed=1
-}
 
 # field NAME LINE: the value of a text member of one NDJSON line.
 field() {
@@ -41,7 +35,7 @@ check_case() {
 
 cd "$SRC"
 status=0
-timeout 120 "$program" run scenarios/meta --target sim,host --work-dir "$TMPDIR" \
+timeout 120 "$swaptorture" run scenarios/meta --target sim,host --work-dir "$TMPDIR" \
 	--report "ndjson:$log" >"$TMPDIR/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "the run ended with status $status, must be 1"
 
@@ -49,8 +43,9 @@ grep '"type":"case"' "$log" >"$TMPDIR/cases"
 while IFS= read -r line; do
 	check_case "$line"
 done <"$TMPDIR/cases"
-files=$(find scenarios/meta -name '*.yaml' | wc -l)
-[ "$checked" -eq $((2 * files)) ] || fail "$checked cases of $files scenarios on two targets"
+planned=$(sed -n 's/^targets: *\[\(.*\)\].*/\1/p' scenarios/meta/*.yaml | tr -s ', ' '\n' |
+	grep -c -x -e sim -e host)
+[ "$checked" -eq "$planned" ] || fail "$checked cases, the scenarios name $planned on both targets"
 
 # The line that reproduces a failure, as a user would paste it.
 for target in sim host; do
@@ -65,5 +60,4 @@ for target in sim host; do
 		fail "reproduced otherwise: $(field reason "$again")"
 done
 
-[ "$failed" -eq 0 ] && rm -rf "${TMPDIR:?}"/* && echo "$checked meta cases came out as they must"
-exit "$failed"
+end_test "$checked meta cases came out as they must"

@@ -22,6 +22,7 @@
 #define TENSORS                                                                                    \
 	"swap:\n  tensors:\n    - {name: a, numel: 1000}\n    - {name: b, numel: 10, dtype: u8}\n"
 #define GOOD TITLE TENSORS "  steps: [swap-out, swap-in]\n" /* 6 lines: what follows is line 7 */
+#define PROGRAM TITLE "program: {argv: [dd, if=in]}\n"	    /* 2 lines */
 #define STEPS TITLE TENSORS				    /* 5 lines: steps come in line 6 */
 
 struct bad {
@@ -56,7 +57,7 @@ static const struct bad bad_yaml[] = {
 
 static const struct bad bad_keys[] = {
 	{"swap: {}\n", "1:1: key 'title' is missing in the scenario"},
-	{TITLE, "1:1: key 'swap' is missing"},
+	{TITLE, "1:1: key 'swap' or 'program' is missing"},
 	{TITLE "swap: {steps: [wait]}\n", "2:7: key 'tensors' is missing in swap"},
 	{GOOD "hadle: {}\n", "7:1: unknown key 'hadle' in the scenario, did you mean 'handle'?"},
 	{GOOD "xyzzyx: {}\n", "7:1: unknown key 'xyzzyx' in the scenario, known are title, origin"},
@@ -109,8 +110,37 @@ static const struct bad bad_keys[] = {
 	{GOOD "limits: {nofile: 2}\n", "7:18: nofile: 2 is out of range, 16 to 65536"},
 	{GOOD "arm: later\n", "7:6: arm: 'later' is not allowed, one of after-open, before-open"},
 	{GOOD "meta: {class: hang}\n", "7:7: key 'verdict' is missing in meta"},
-	{GOOD "program: fio\n",
-	 "7:10: program: is not run by this version; use 'swaptorture exec'"},
+	{GOOD "program: {argv: [dd]}\n", "7:10: program: and swap cannot both be what runs"},
+	{GOOD "expect: {stdout: done}\n", "7:18: stdout: goes with program only"},
+	{GOOD "expect: {files: [{name: out}]}\n", "7:17: files: goes with program only"},
+};
+
+static const struct bad bad_programs[] = {
+	{TITLE "program: dd\n", "2:10: program: a single value, must be a map of keys"},
+	{TITLE "program: {env: [A=1]}\n", "2:10: key 'argv' is missing in program"},
+	{PROGRAM "handle: {workers: 1}\n", "3:9: handle: goes with swap only"},
+	{PROGRAM "core: answers-eio\n", "3:7: core: goes with swap only"},
+	{PROGRAM "limits: {nofile: 64}\n", "3:9: limits: goes with swap only"},
+	{PROGRAM "expect: {failures: 1}\n", "3:20: failures: goes with swap only"},
+	{PROGRAM "expect: {result: refused}\n",
+	 "3:18: result: a program succeeds or fails: ok or error"},
+	{PROGRAM "expect: {result: ok, status: 0}\n",
+	 "3:30: status: says it, result must not say it, too"},
+	{PROGRAM "expect: {status: 256}\n", "3:18: status: 256 is out of range, 0 to 255"},
+	{PROGRAM "expect: {files: [{name: a/b}]}\n", "3:25: name: 'a/b', must be a file name"},
+	{PROGRAM "expect: {files: [{name: a, same_as: a}]}\n",
+	 "3:18: same_as: 'a' is that file itself"},
+	{PROGRAM "expect: {files: [{name: a, absent: true, bytes: 1}]}\n",
+	 "3:18: absent: says all that there is to say of a"},
+	{TITLE "program: {argv: []}\n", "2:17: argv: empty, must be a list of words"},
+	{TITLE "program: {argv: [\"{work_dir}/a\"]}\n",
+	 "2:17: argv: the program must be a name or a path as it is"},
+	{TITLE "program: {argv: [dd, \"of={workdir}/a\"]}\n",
+	 "2:26: '{workdir}' stands for nothing, known are {work_dir} and {seed}"},
+	{TITLE "program: {argv: dd, env: NOTHING}\n", "2:26: env: 'NOTHING', must be NAME=VALUE"},
+	{TITLE "program: {argv: dd, env: LD_PRELOAD=x}\n", "2:26: env: 'LD_PRELOAD=x', must be"},
+	{TITLE "program: {argv: dd, inputs: [{name: in}]}\n",
+	 "2:30: key 'bytes' is missing in inputs"},
 };
 
 static const struct bad bad_workloads[] = {
@@ -169,8 +199,6 @@ static const struct bad bad_workloads[] = {
 	{STEPS "  steps: [close, swap-in]\n",
 	 "6:18: swap-in: the handle is closed, a step open is"},
 	{STEPS "  steps: [open]\n", "6:11: open: the handle is open already"},
-	{TITLE "program: [fio]\nhandle: {workers: 1}\n",
-	 "2:10: program: is not run by this version; use 'swaptorture exec'"},
 	{GOOD "expect: {result: error, tensor: c}\n", "7:33: tensor: no tensor is named 'c'"},
 	{GOOD "expect: {result: ok, error: EIO}\n", "7:29: error: contradicts result: ok"},
 	{GOOD "expect: {result: ok, failures: 1}\n", "7:32: failures: contradicts result: ok"},
@@ -192,6 +220,10 @@ static const struct bad bad_stores[] = {
 	{STEPS "  steps: [{swap-in: {as: [{name: a, numel: 1}]}}]\n",
 	 "6:22: unknown key 'as' in swap-in"},
 	{STORE "  steps: [write]\n", "5:11: step write goes without a store"},
+	{STORE "  steps: [swap-out, sync, swap-in]\n", "5:21: step sync goes without a store"},
+	{STORE "  steps: [replace]\n", "5:11: step replace goes without a store"},
+	{STORE "  steps: [swap-out, restart, swap-in]\n",
+	 "5:21: step restart goes without a store"},
 	{STORE "  steps: [{swap-in: {by: fd}}]\n", "5:22: unknown key 'by' in swap-in"},
 	{STORE "  steps: [store-close, swap-in]\n",
 	 "5:24: swap-in: the store is closed, a step store-open is due"},
@@ -299,6 +331,7 @@ static void workloads_that_contradict_themselves_are_refused(void **state)
 {
 	(void)state;
 	REFUSE_ALL(bad_workloads);
+	REFUSE_ALL(bad_programs);
 }
 
 static void what_does_not_go_with_a_store_or_without_is_refused(void **state)
@@ -347,7 +380,7 @@ static void an_empty_file_of_keys_has_the_defaults(void **state)
 	assert_true(scenario->workload.aftermath);
 	assert_true(scenario->workload.limits.nofile == UINT64_MAX);
 	assert_int_equal(scenario->expect.result, EXPECT_FROM_EFFECT);
-	assert_true(scenario->expect.data_exact);
+	assert_int_equal(scenario->expect.data, EXPECT_DATA_EXACT);
 	assert_true(scenario->expect.deadline_ns == 5000000000);
 	assert_string_equal(scenario->workload.tensors[1].file, "b.swp");
 	assert_null(scenario->schedule_text);

@@ -43,6 +43,7 @@ static void fail_read(struct observed *it, unsigned tensor, int error)
 	request->fail_length = OBSERVED_BYTES;
 	snprintf(request->cause, sizeof(request->cause), "device");
 	snprintf(request->text, sizeof(request->text), "tensor%u.swp: it failed", tensor);
+	observed_block(it, 1 + tensor, -1, FAULT_OP_READ, -error);
 }
 
 static void all_well_without_faults_passes(void **state)
@@ -213,6 +214,42 @@ static void an_overflowing_log_is_broken(void **state)
 	assert_verdict(it, VERDICT_BROKEN, CLASS_NONE);
 }
 
+static void a_full_disk_is_broken_and_says_where(void **state)
+{
+	struct observed *it = *state;
+	struct eventlog_record file = {.type = EVENTLOG_FILE, .fd = 7, .text = "tensor0.swp"};
+
+	eventlog_append(it->seen.log, &file);
+	observed_block(it, 9, 7, FAULT_OP_WRITE, -ENOSPC);
+	fail_read(it, 0, ENOSPC);
+	assert_verdict(it, VERDICT_BROKEN, CLASS_NONE);
+	assert_non_null(strstr(it->result.reason, "ENOSPC of tensor0.swp in /work: "));
+	assert_non_null(strstr(it->result.reason, "--work-dir"));
+}
+
+static void a_quota_that_a_call_met_is_broken(void **state)
+{
+	struct observed *it = *state;
+	struct eventlog_record call = {
+		.type = EVENTLOG_CALL, .result = -EDQUOT, .fd = -1, .text = "tensor1.swp"};
+
+	eventlog_append(it->seen.log, &call);
+	assert_verdict(it, VERDICT_BROKEN, CLASS_NONE);
+	assert_non_null(strstr(it->result.reason, "EDQUOT of tensor1.swp in /work: "));
+}
+
+static void a_full_disk_by_a_fault_is_not_broken(void **state)
+{
+	struct observed *it = *state;
+	struct eventlog_record call = {.type = EVENTLOG_CALL,
+				       .flags = EVENTLOG_INJECTED,
+				       .result = -ENOSPC,
+				       .text = "tensor0.swp"};
+
+	eventlog_append(it->seen.log, &call);
+	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
+}
+
 static void a_program_on_io_uring_is_vacuous(void **state)
 {
 	struct observed *it = *state;
@@ -285,6 +322,9 @@ int main(void)
 		TEST(a_counter_is_held_to_what_the_scenario_says),
 		TEST(no_handshake_is_broken_whatever_else_happened),
 		TEST(an_overflowing_log_is_broken),
+		TEST(a_full_disk_is_broken_and_says_where),
+		TEST(a_quota_that_a_call_met_is_broken),
+		TEST(a_full_disk_by_a_fault_is_not_broken),
 		TEST(a_program_on_io_uring_is_vacuous),
 		TEST(a_crash_says_more_than_the_leak_behind_it),
 		TEST(a_power_cut_that_nobody_reads_after_is_vacuous),

@@ -36,6 +36,7 @@ void aftermath_probe(void)
 		failed("buffer", error, &sentence);
 		return;
 	}
+	memory_touch(memory, WIRE_PROBE_BYTES);
 	pattern_fill(&pattern, 0, memory, WIRE_PROBE_BYTES);
 	error = swapio_write(worker.handle, WIRE_PROBE_FILE, 0, memory, WIRE_PROBE_BYTES,
 			     &sentence);

@@ -18,7 +18,7 @@
 
 struct worker worker;
 
-static _Noreturn void leave(int status)
+_Noreturn void case_leave(int status)
 {
 	syscall(SYS_exit_group, status);
 	__builtin_unreachable();
@@ -27,7 +27,27 @@ static _Noreturn void leave(int status)
 static _Noreturn void give_up(const char *what, const char *why)
 {
 	tell_broken("%s: %s", what, why);
-	leave(EXIT_FAILURE);
+	case_leave(EXIT_FAILURE);
+}
+
+_Static_assert(WIRE_TENSORS_MAX == WORKLOAD_TENSORS_MAX, "each tensor has its place");
+
+/* What an earlier process of the case did to the files. */
+static void take_kept(void)
+{
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
+		struct worker_tensor *tensor = &worker.tensors[i];
+
+		tensor->generation = worker.wire.kept[i].drawn;
+		tensor->stored = worker.wire.kept[i].stored;
+		tensor->stored_bytes = worker.wire.kept[i].stored_bytes;
+	}
+}
+
+static void tell_all_kept(void)
+{
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
+		tell_kept(i);
 }
 
 static void take_message(const void *message)
@@ -42,16 +62,17 @@ static void take_message(const void *message)
 	    0)
 		give_up("workload", diag.text);
 	memory_plan();
+	take_kept();
 }
 
-static void begin_preload(void)
+static void begin_preload(bool again)
 {
 	struct swapfault_config config = {
 		.size_bytes = sizeof(config),
 		.schedule = worker.schedule,
 		.backend = (int)worker.wire.backend,
 		.seed = worker.wire.seed,
-		.log_fd = worker.fds[WIRE_FD_LOG],
+		.log_fd = again ? SWAPFAULT_LOG_KEPT : worker.fds[WIRE_FD_LOG],
 		.work_dir = worker.work_dir,
 		.sector_bytes = worker.wire.sector_bytes,
 		.memory_align_bytes = worker.wire.memory_align_bytes,
@@ -65,7 +86,8 @@ static void begin_preload(void)
 	error = control_begin(&config, text, sizeof(text));
 	if (error < 0)
 		give_up("preload", text[0] ? text : strerror(-error));
-	raw_close(worker.fds[WIRE_FD_LOG]); /* the preload keeps its own */
+	if (!again)
+		raw_close(worker.fds[WIRE_FD_LOG]); /* the preload keeps its own */
 }
 
 static void limit(__rlimit_resource_t resource, uint64_t bytes)
@@ -87,13 +109,13 @@ static void set_limits(void)
 	limit(RLIMIT_AS, limits->address_space_bytes);
 }
 
-static void set_up(void)
+static void set_up(bool again)
 {
 	if (chdir(worker.work_dir) < 0)
 		give_up(worker.work_dir, strerror(errno));
-	begin_preload();
+	begin_preload(again);
 	set_limits();
-	counts_tell("before");
+	counts_tell_before();
 }
 
 /* What was started and never waited for; with the faults over, it has to come. */
@@ -163,17 +185,27 @@ static void run(void)
 	memory_forget_all(true);
 }
 
-_Noreturn void case_run(const void *message, size_t bytes, const int fds[WIRE_FD_COUNT])
+/* @again: this process had a case before, and nothing of it is left. */
+static void run_case(const void *message, bool again)
 {
-	(void)bytes;
-	memcpy(worker.fds, fds, sizeof(worker.fds));
-	if (tell_open(fds[WIRE_FD_OUTCOME]) < 0)
-		leave(EXIT_FAILURE);
 	take_message(message);
-	set_up();
+	set_up(again);
 	run();
-	counts_tell("after");
+	if (promised_counts())
+		tell_all_kept();
+	counts_tell_after();
 	leaks_look();
 	tell_end();
-	leave(EXIT_SUCCESS);
+}
+
+_Noreturn void case_run(const void *message, const int fds[WIRE_FD_COUNT])
+{
+	memcpy(worker.fds, fds, sizeof(worker.fds));
+	if (tell_open(fds[WIRE_FD_OUTCOME]) < 0)
+		case_leave(EXIT_FAILURE);
+	for (bool again = false; message; again = true) {
+		run_case(message, again);
+		message = stay_is_clean() ? stay_for_next() : NULL;
+	}
+	case_leave(EXIT_SUCCESS);
 }

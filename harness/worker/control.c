@@ -10,9 +10,11 @@
 
 typedef int begin_fn(const struct swapfault_config *config, char *text, size_t bytes);
 typedef void switch_fn(void);
+typedef int end_fn(char *text, size_t bytes);
 
 static begin_fn *begin_call;
 static switch_fn *arm_call, *disarm_call;
+static end_fn *end_call;
 
 /* Object and function pointers are alike on POSIX; ISO C only lets them be copied. */
 static void find(const char *name, void *ret_call)
@@ -27,11 +29,12 @@ void control_find(void)
 	find("swapfault_begin", &begin_call);
 	find("swapfault_arm", &arm_call);
 	find("swapfault_disarm", &disarm_call);
+	find("swapfault_end", &end_call);
 }
 
 bool control_found(void)
 {
-	return begin_call && arm_call && disarm_call;
+	return begin_call && arm_call && disarm_call && end_call;
 }
 
 int control_begin(const struct swapfault_config *config, char *text, size_t bytes)
@@ -47,4 +50,9 @@ void control_arm(void)
 void control_disarm(void)
 {
 	disarm_call();
+}
+
+int control_end(void)
+{
+	return end_call(NULL, 0);
 }

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,13 @@ enum count {
 	COUNT_HEAP,	/* bytes in use */
 	COUNT_COUNT
 };
+
+#define SIGNALS_BYTES 128
+
+static struct counts {
+	int64_t values[COUNT_COUNT];
+	char signals[SIGNALS_BYTES];
+} before, after;
 
 static const char *const names[COUNT_COUNT] = {
 	[COUNT_FDS] = "fds",	   [COUNT_THREADS] = "threads", [COUNT_CONTEXTS] = "contexts",
@@ -41,6 +49,24 @@ static size_t read_whole(const char *path, char *text, size_t bytes)
 		raw_close(fd);
 	text[used] = '\0';
 	return used;
+}
+
+/*
+ * The process's own status, whose descriptor is kept for the next time, out of the way of numbers
+ * that programs count on; where there is no room up there, it is opened each time.
+ */
+static void read_status(char *text, size_t bytes)
+{
+	static int kept = -1;
+	long got;
+
+	if (kept < 0)
+		kept = raw_keep_high(raw_open("/proc/self/status", O_RDONLY, 0));
+	got = kept < 0 ? -1 : raw_pread(kept, text, bytes - 1, 0);
+	if (got < 0)
+		read_whole("/proc/self/status", text, bytes);
+	else
+		text[got] = '\0';
 }
 
 /* "VmLck:\t    123 kB" */
@@ -90,7 +116,6 @@ static int64_t count_contexts(void)
 	return count;
 }
 
-/* A sanitizer's allocator holds shadow and quarantine: it looks for leaks itself, see leaks.h. */
 static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -103,7 +128,7 @@ static void count_memory(const char *status, int64_t values[COUNT_COUNT])
 	values[COUNT_LOCKED] = number_of(status, "VmLck:") * 1024;
 	values[COUNT_HEAP] = COUNT_ABSENT;
 	values[COUNT_MAPPED] = COUNT_ABSENT;
-	if (LEAKS_SANITIZED)
+	if (!LEAKS_COUNT_MEMORY)
 		return;
 	values[COUNT_HEAP] = (int64_t)heap.uordblks + (int64_t)heap.hblkhd;
 	values[COUNT_MAPPED] = number_of(status, "VmData:") * 1024 - held;
@@ -113,20 +138,48 @@ int64_t counts_locked(void)
 {
 	static char status[8192];
 
-	read_whole("/proc/self/status", status, sizeof(status));
+	read_status(status, sizeof(status));
 	return number_of(status, "VmLck:") * 1024;
 }
 
-void counts_tell(const char *when)
+/* Which signals are blocked, ignored and handled. */
+static void read_signals(const char *status, char text[SIGNALS_BYTES])
+{
+	const char *from = strstr(status, "SigBlk:"), *end = strstr(status, "CapInh:");
+
+	snprintf(text, SIGNALS_BYTES, "%.*s", from && end ? (int)(end - from) : 0, from);
+}
+
+static void count_all(struct counts *counts)
 {
 	static char status[8192];
-	int64_t values[COUNT_COUNT];
 
-	read_whole("/proc/self/status", status, sizeof(status));
-	values[COUNT_FDS] = count_fds();
-	values[COUNT_THREADS] = number_of(status, "Threads:");
-	values[COUNT_CONTEXTS] =
+	read_status(status, sizeof(status));
+	counts->values[COUNT_FDS] = count_fds();
+	counts->values[COUNT_THREADS] =
+		LEAKS_COUNT_THREADS ? number_of(status, "Threads:") : COUNT_ABSENT;
+	counts->values[COUNT_CONTEXTS] =
 		worker.wire.backend == SWAPFAULT_BACKEND_KERNEL ? count_contexts() : 0;
-	count_memory(status, values);
-	tell_counts(when, values, names, COUNT_COUNT);
+	count_memory(status, counts->values);
+	read_signals(status, counts->signals);
+}
+
+void counts_tell_before(void)
+{
+	count_all(&before);
+	tell_counts("before", before.values, names, COUNT_COUNT);
+}
+
+void counts_tell_after(void)
+{
+	count_all(&after);
+	tell_counts("after", after.values, names, COUNT_COUNT);
+}
+
+bool counts_grew(void)
+{
+	for (unsigned i = 0; i < COUNT_MAPPED; i++)
+		if (after.values[i] != before.values[i])
+			return true;
+	return strcmp(after.signals, before.signals) != 0;
 }

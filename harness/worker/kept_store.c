@@ -108,6 +108,11 @@ int kept_close(int64_t timeout_ns)
 	return 0;
 }
 
+void kept_forget(void)
+{
+	memset(&kept, 0, sizeof(kept));
+}
+
 static void describe(unsigned index, struct swapio_tensor *tensor)
 {
 	const struct tensor *asked = &worker.workload.tensors[index];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaks.h - LeakSanitizer as the judge of memory in a sanitized worker. It reports where the
- * harness reads (run_sanitizer.c); what the kernel says of such a process tells nothing.
+ * leaks.h - what a sanitizer in the worker means for the counts. AddressSanitizer's own look for
+ * leaks takes their place for memory; it reports where the harness reads (run_sanitizer.c). Of
+ * ThreadSanitizer's shadow and of the thread that it runs for itself the kernel tells nothing
+ * apart.
  *
  * Threads: the main thread, when the core is closed.
  */
@@ -12,12 +14,25 @@
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 #define __SANITIZE_ADDRESS__ 1
 #endif
+#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
+#ifdef __SANITIZE_THREAD__
+#define LEAKS_COUNT_THREADS 0
+#else
+#define LEAKS_COUNT_THREADS 1
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LEAKS_COUNT_MEMORY 0
+#else
+#define LEAKS_COUNT_MEMORY 1
 #endif
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
-
-#define LEAKS_SANITIZED 1
 
 static inline void leaks_look(void)
 {
@@ -25,8 +40,6 @@ static inline void leaks_look(void)
 }
 
 #else
-
-#define LEAKS_SANITIZED 0
 
 static inline void leaks_look(void)
 {

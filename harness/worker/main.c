@@ -53,8 +53,7 @@ static struct child *free_child(void)
 }
 
 /* In the new process: nothing of the server's stays but the memory. */
-static _Noreturn void become_case(int socket, int signals, size_t bytes,
-				  const int fds[WIRE_FD_COUNT])
+static _Noreturn void become_case(int socket, int signals, const int fds[WIRE_FD_COUNT])
 {
 	sigset_t none;
 
@@ -63,21 +62,15 @@ static _Noreturn void become_case(int socket, int signals, size_t bytes,
 	raw_close(signals);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	case_run(message, bytes, fds);
+	case_run(message, fds);
 }
 
 static bool is_whole(size_t bytes, const int fds[WIRE_FD_COUNT])
 {
-	const struct wire_case *wire = (const void *)message;
-	size_t texts;
-
-	if (bytes < sizeof(*wire) || wire->magic != WIRE_MAGIC || wire->version != WIRE_VERSION)
-		return false;
-	texts = (size_t)wire->work_dir_bytes + wire->schedule_bytes + wire->workload_bytes;
 	for (unsigned i = 0; i < WIRE_FD_COUNT; i++)
 		if (fds[i] < 0)
 			return false;
-	return bytes == sizeof(*wire) + texts;
+	return wire_case_is_whole(message, bytes);
 }
 
 static void start_case(int socket, int signals, size_t bytes, const int fds[WIRE_FD_COUNT])
@@ -92,7 +85,7 @@ static void start_case(int socket, int signals, size_t bytes, const int fds[WIRE
 		error = errno;
 	}
 	if (pid == 0)
-		become_case(socket, signals, bytes, fds);
+		become_case(socket, signals, fds);
 	for (unsigned i = 0; i < WIRE_FD_COUNT; i++)
 		if (fds[i] >= 0)
 			raw_close(fds[i]);
@@ -164,8 +157,6 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: swaptorture-worker SOCKET (started by swaptorture)\n");
 		return 2;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setsid(); /* Ctrl-C is the harness's to handle */
 	signals = watch_children();
 	if (signals < 0)
 		return EXIT_FAILURE;

@@ -9,18 +9,33 @@
 #include "raw.h"
 #include "worker.h"
 
+#define ADVICE_POPULATE_WRITE 23 /* MADV_POPULATE_WRITE */
+#define TOUCH_BYTES_MAX ((size_t)1 << 20)
+#define OWN_BYTES ((size_t)256 << 10)
+
 static uint64_t page_bytes(void)
 {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-uint64_t memory_transfer_bytes(const struct step *step, unsigned tensor)
-{
-	const struct tensor *asked = &worker.workload.tensors[tensor];
-	uint64_t numel = step->numel == UINT64_MAX ? asked->numel : step->numel;
-	enum dtype dtype = step->dtype < 0 ? asked->dtype : (enum dtype)step->dtype;
+/* The program's own memory, where it is small: its pages are there for the next case, too. Nobody
+ * reads in it what an earlier case left: sources are filled, destinations are poisoned. */
+static _Alignas(4096) char own_memory[OWN_BYTES];
+static size_t own_used;
 
-	return numel * dtype_bytes(dtype);
+static void *take_own(size_t bytes)
+{
+	char *taken = own_memory + own_used;
+
+	if (page_bytes() > 4096 || bytes > OWN_BYTES - own_used)
+		return NULL;
+	own_used += bytes;
+	return taken;
+}
+
+static bool is_own(const char *block)
+{
+	return block >= own_memory && block < own_memory + OWN_BYTES;
 }
 
 /* Those of steps that say other ones, too. */
@@ -38,29 +53,32 @@ static unsigned origin_of(unsigned tensor)
 	return first;
 }
 
-/* How much memory each tensor needs: what its longest transfer takes. */
 void memory_plan(void)
 {
+	own_used = 0;
 	for (unsigned i = 0; i < all_tensors(); i++) {
-		struct worker_tensor *tensor = &worker.tensors[i];
-
-		tensor->origin = origin_of(i);
-		tensor->capacity_bytes = tensor_bytes(&worker.workload.tensors[i]);
-		for (unsigned s = 0; s < worker.workload.steps_count; s++) {
-			uint64_t bytes = memory_transfer_bytes(&worker.workload.steps[s], i);
-
-			if (step_has(&worker.workload.steps[s], i) &&
-			    bytes > tensor->capacity_bytes)
-				tensor->capacity_bytes = bytes;
-		}
+		worker.tensors[i].origin = origin_of(i);
+		worker.tensors[i].capacity_bytes = workload_tensor_bytes(&worker.workload, i);
 	}
+}
+
+/* In one go: it is about to be filled, and a fault for each page takes far longer. Where the
+ * kernel cannot (before Linux 5.14), the faults come. */
+void memory_touch(void *memory, size_t bytes)
+{
+	if (bytes <= TOUCH_BYTES_MAX)
+		syscall(SYS_madvise, memory, bytes, ADVICE_POPULATE_WRITE);
 }
 
 static int allocate_own(struct worker_tensor *tensor, size_t bytes)
 {
-	long address = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long address;
 
+	tensor->block = take_own(bytes);
+	if (tensor->block)
+		return 0;
+	address = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (address == -1)
 		return -errno;
 	tensor->block = (void *)address;
@@ -85,6 +103,7 @@ int memory_get(unsigned index)
 			asked->memory == MEMORY_PINNED ? SWAPIO_BUFFER_PINNED : 0, &tensor->block);
 	if (error < 0)
 		return error;
+	memory_touch(tensor->block, bytes);
 	tensor->block_bytes = bytes;
 	tensor->memory = (char *)tensor->block + asked->pointer_offset_bytes;
 	return 0;
@@ -96,7 +115,8 @@ static void free_block(unsigned index)
 	int error;
 
 	if (worker.workload.tensors[index].memory == MEMORY_HEAP) {
-		syscall(SYS_munmap, tensor->block, tensor->block_bytes);
+		if (!is_own(tensor->block))
+			syscall(SYS_munmap, tensor->block, tensor->block_bytes);
 		return;
 	}
 	if (!worker.handle)

@@ -27,6 +27,22 @@ static inline void raw_close(int fd)
 	syscall(SYS_close, fd);
 }
 
+#define RAW_HIGH_FD 800
+
+/* The same file far above the numbers that programs get; -errno, and @fd is closed in any case. */
+static inline int raw_keep_high(int fd)
+{
+	long high;
+
+	if (fd < 0)
+		return fd;
+	high = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, RAW_HIGH_FD);
+	if (high < 0)
+		high = -errno;
+	raw_close(fd);
+	return (int)high;
+}
+
 static inline long raw_read(int fd, void *memory, size_t bytes)
 {
 	long got;

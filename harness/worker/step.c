@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.c - the steps of a workload in their order, repeats included.
+ * step.c - the steps of this process in their order, repeats included.
  */
 #include "raw.h"
 #include "swap.h"
@@ -16,6 +16,7 @@ static step_fn *const functions[STEP_COUNT] = {
 	[STEP_REMOVE] = step_remove,	 [STEP_CLOSE] = step_close,
 	[STEP_ABORT] = step_abort,	 [STEP_OPEN] = step_open,
 	[STEP_FORK] = step_fork,	 [STEP_IS_PINNED] = step_is_pinned,
+	[STEP_SYNC] = step_sync,	 [STEP_REPLACE] = step_replace,
 };
 
 /* Where the tensors are in a store; what is missing here is as without one. */
@@ -42,11 +43,6 @@ static bool can_run(const struct step *step)
 	if (!worker.handle && step_needs_handle(step->kind))
 		return false;
 	return kept.store || !worker.workload.store.used || !step_needs_store(step->kind);
-}
-
-bool step_has(const struct step *step, unsigned tensor)
-{
-	return !step->tensors || step->tensors & UINT64_C(1) << tensor;
 }
 
 int64_t step_timeout(const struct step *step)
@@ -80,9 +76,9 @@ static void run_one(unsigned index)
 
 void step_run_all(void)
 {
-	unsigned mark = 0;
+	unsigned mark = worker.wire.step_first;
 
-	for (unsigned i = 0; i < worker.workload.steps_count; i++) {
+	for (unsigned i = mark; i < worker.wire.step_end; i++) {
 		const struct step *step = &worker.workload.steps[i];
 
 		if (step->kind != STEP_REPEAT) {

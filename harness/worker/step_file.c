@@ -38,12 +38,12 @@ static void prepare(const struct step *step, unsigned index)
 	const struct tensor *asked = &worker.workload.tensors[index];
 	struct worker_tensor *tensor = &worker.tensors[index];
 	struct pattern pattern = {worker.wire.seed, index, ++tensor->generation};
+	uint64_t bytes = step_transfer_bytes(&worker.workload, step, index);
 	int fd = raw_open(asked->file, O_RDWR | O_CREAT, 0666);
 	long error = fd;
 
 	if (fd >= 0)
-		error = write_pattern(fd, &pattern, asked->file_offset_bytes,
-				      memory_transfer_bytes(step, index));
+		error = write_pattern(fd, &pattern, asked->file_offset_bytes, bytes);
 	/* Direct reads must not find it in memory only. */
 	if (error >= 0 && worker.wire.backend == SWAPFAULT_BACKEND_KERNEL &&
 	    syscall(SYS_fdatasync, fd) < 0)
@@ -53,6 +53,8 @@ static void prepare(const struct step *step, unsigned index)
 	if (fd >= 0)
 		raw_close(fd);
 	tensor->stored = pattern.generation;
+	tensor->stored_bytes = bytes;
+	promised_written(index);
 }
 
 void step_prepare(const struct step *step)

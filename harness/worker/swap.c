@@ -53,11 +53,9 @@ static int prepare_memory(struct swap *swap, unsigned index)
 /* Each has a place of its own until it is over. */
 static struct swap *find_place(void)
 {
-	static struct swap places[SWAPS_MAX];
-
 	for (unsigned i = 0; i < SWAPS_MAX; i++)
-		if (!places[i].asked)
-			return &places[i];
+		if (!kept.places[i].asked)
+			return &kept.places[i];
 	tell_broken("more than %u swaps are on their way", SWAPS_MAX);
 	return NULL;
 }

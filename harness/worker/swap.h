@@ -39,6 +39,7 @@ struct worker_store {
 	uint32_t generation;	       /* of the pattern, last one drawn */
 	struct swap *swaps[SWAPS_MAX]; /* started, in this order, and not yet fetched */
 	unsigned swaps_count;
+	struct swap places[SWAPS_MAX]; /* where swaps are until they are over */
 };
 
 extern struct worker_store kept;
@@ -46,6 +47,7 @@ extern struct worker_store kept;
 /* kept_store.c: what is open. */
 int kept_open(const char *place, bool read_only, struct swapio_error *error);
 int kept_close(int64_t timeout_ns); /* group and store; 0 when there is none */
+void kept_forget(void);		    /* what the next case of this process must not know */
 /* The group with these tensors; closed and opened anew when it is open with others. */
 int kept_group(unsigned first, unsigned count, struct swapio_error *error);
 int kept_group_close(void);

@@ -39,11 +39,17 @@ static int open_up_to(size_t bytes)
 
 int tell_open(int fd)
 {
+	int error;
+
 	outcome = mmap(NULL, WIRE_OUTCOME_BYTES_MAX, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (outcome == MAP_FAILED)
 		return -errno;
 	outcome_fd = fd;
-	return open_up_to(WIRE_OUTCOME_BYTES_STEP);
+	error = open_up_to(WIRE_OUTCOME_BYTES_STEP);
+	/* An earlier process of the case may have told more than that. */
+	while (error == 0 && sizeof(*outcome) + outcome->used > file_bytes)
+		error = open_up_to(file_bytes + WIRE_OUTCOME_BYTES_STEP);
+	return error;
 }
 
 static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
@@ -242,6 +248,7 @@ void tell_data(unsigned tensor, const struct pattern_finding *finding)
 {
 	struct line line;
 
+	worker.told_wrong = true;
 	begin(&line, "data");
 	add_number(&line, "tensor", tensor);
 	add_number(&line, "begin", (int64_t)finding->begin);
@@ -251,11 +258,13 @@ void tell_data(unsigned tensor, const struct pattern_finding *finding)
 	end(&line);
 }
 
-static void tell_words(const char *kind, const char *format, va_list arguments)
+static __attribute__((format(printf, 2, 0))) void tell_words(const char *kind, const char *format,
+							     va_list arguments)
 {
 	char text[1024];
 	struct line line;
 
+	worker.told_wrong = true;
 	vsnprintf(text, sizeof(text), format, arguments);
 	begin(&line, kind);
 	add_text(&line, "text", text);
@@ -278,6 +287,30 @@ void tell_broken(const char *format, ...)
 	va_start(arguments, format);
 	tell_words("broken", format, arguments);
 	va_end(arguments);
+}
+
+/* "begun": may be in the file from now on; "durable": must be. */
+void tell_write(const char *kind, unsigned tensor, uint32_t generation, uint64_t length_bytes)
+{
+	struct line line;
+
+	begin(&line, kind);
+	add_number(&line, "tensor", tensor);
+	add_number(&line, "generation", generation);
+	add_number(&line, "length", (int64_t)length_bytes);
+	end(&line);
+}
+
+void tell_kept(unsigned tensor)
+{
+	struct line line;
+
+	begin(&line, "kept");
+	add_number(&line, "tensor", tensor);
+	add_number(&line, "drawn", worker.tensors[tensor].generation);
+	add_number(&line, "stored", worker.tensors[tensor].stored);
+	add_number(&line, "bytes", (int64_t)worker.tensors[tensor].stored_bytes);
+	end(&line);
 }
 
 void tell_stats(struct swapio *handle)

@@ -20,10 +20,12 @@ static struct pattern pattern_of(unsigned tensor, uint32_t generation)
 }
 
 /* An open of the program under test, not of ours: faults may hit it as they hit the library's. */
-static int open_descriptor(const struct step *step, const char *path, bool write)
+int transfer_open(const struct step *step, const char *path, int flags)
 {
-	int flags = (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC;
-	int fd = open(path, step->buffered_fd ? flags : flags | O_DIRECT, 0666);
+	int fd;
+
+	flags |= O_CLOEXEC;
+	fd = open(path, step->buffered_fd ? flags : flags | O_DIRECT, 0666);
 
 	if (fd < 0 && errno == EINVAL)
 		fd = open(path, flags, 0666); /* no direct I/O on this file system */
@@ -50,12 +52,39 @@ static uint32_t generation_for(const struct step *step, struct worker_tensor *te
 	return ++tensor->generation;
 }
 
-static int refuse(struct transfer *transfer, int error, const char *what, const char *name)
+int transfer_refuse(struct transfer *transfer, int error, const char *what, const char *name)
 {
+	transfer->submitted = transfer->done = false;
 	transfer->error = error;
 	snprintf(transfer->sentence.text, sizeof(transfer->sentence.text), "%s: %s: %s", what, name,
 		 strerror(-error));
 	return error;
+}
+
+/* In a later process it says whether there is something to read. */
+static bool size_matters(bool write)
+{
+	return write || worker.wire.step_first > 0;
+}
+
+/* From now on it may be in the file, whatever is told later. */
+static void tell_begun(unsigned index, const struct transfer *transfer)
+{
+	if (transfer->op == SWAPIO_WRITE && promised_counts())
+		tell_write("begun", index, transfer->generation, transfer->length_bytes);
+}
+
+/* A write that was shorter than this read leaves older bytes behind it; generation 0: a write
+ * failed, so nobody knows what the file holds. */
+static uint64_t known_bytes(unsigned index, const struct transfer *transfer)
+{
+	uint64_t stored = worker.tensors[index].stored_bytes;
+
+	if (transfer->op == SWAPIO_WRITE)
+		return transfer->length_bytes;
+	if (!transfer->generation)
+		return 0;
+	return stored < transfer->length_bytes ? stored : transfer->length_bytes;
 }
 
 void transfer_prepare(const struct step *step, unsigned index, bool write,
@@ -68,20 +97,23 @@ void transfer_prepare(const struct step *step, unsigned index, bool write,
 		.asked = true,
 		.op = write ? SWAPIO_WRITE : SWAPIO_READ,
 		.generation = generation_for(step, tensor, write),
-		.length_bytes = memory_transfer_bytes(step, index),
-		.size_before = write ? raw_size(tensor_of(index)->file) : 0,
+		.length_bytes = step_transfer_bytes(&worker.workload, step, index),
+		.size_before = size_matters(write) ? raw_size(tensor_of(index)->file) : 0,
 		.fd = -1,
 	};
 	if (error < 0) {
-		refuse(transfer, error, "buffer", tensor_of(index)->name);
+		transfer_refuse(transfer, error, "buffer", tensor_of(index)->name);
 		return;
 	}
+	transfer->known_bytes = known_bytes(index, transfer);
 	fill_or_poison(index, transfer);
+	tell_begun(index, transfer);
 	if (!step->by_fd)
 		return;
-	transfer->fd = open_descriptor(step, tensor_of(index)->file, write);
+	transfer->fd =
+		transfer_open(step, tensor_of(index)->file, write ? O_RDWR | O_CREAT : O_RDONLY);
 	if (transfer->fd < 0)
-		refuse(transfer, transfer->fd, "open", tensor_of(index)->file);
+		transfer_refuse(transfer, transfer->fd, "open", tensor_of(index)->file);
 }
 
 int transfer_submit(struct swapio *handle, unsigned index, struct transfer *transfer)
@@ -141,11 +173,12 @@ static void check_data(unsigned index, const struct transfer *transfer)
 
 	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
 		names[i] = tensor_of(i)->name;
-	/* Generation 0: a write failed, so nobody knows what the file holds. */
-	if (transfer->generation &&
-	    pattern_check(&pattern, 0, worker.tensors[index].memory, transfer->length_bytes, names,
+	if (transfer->known_bytes &&
+	    pattern_check(&pattern, 0, worker.tensors[index].memory, transfer->known_bytes, names,
 			  worker.workload.tensors_count, &finding))
 		tell_data(index, &finding);
+	else if (transfer->known_bytes < transfer->length_bytes)
+		compare_with_file(index, transfer);
 	if (transfer->op == SWAPIO_READ)
 		check_red_zone(index, transfer);
 }
@@ -172,8 +205,10 @@ void transfer_finish(unsigned index, struct transfer *transfer)
 	/* A source that changed is as wrong as a destination that did not. */
 	if (whole)
 		check_data(index, transfer);
-	if (whole && transfer->op == SWAPIO_WRITE)
+	if (whole && transfer->op == SWAPIO_WRITE) {
 		worker.tensors[index].stored = transfer->generation;
+		worker.tensors[index].stored_bytes = transfer->length_bytes;
+	}
 	if (transfer->submitted && !transfer->done) {
 		keep_pending(index, transfer);
 		return;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # contract.sh [--update] - the scenario column of docs/CONTRACT.md is what the scenarios say of
-# themselves (`contract:`): every row of this release has one, every scenario serves a row that
-# exists. --update rewrites the column.
+# themselves (`contract:`): every row of this release has one, every scenario of the core serves a
+# row that exists. Scenarios of other programs serve none. --update rewrites the column.
 set -eu
 
 table=docs/CONTRACT.md
@@ -19,10 +19,13 @@ awk '
 		return file
 	}
 	function finish() {
-		if (last != "" && !said)
+		if (last != "" && !said && !foreign)
 			print "! " last ": serves no row of the contract"
+		if (said && foreign)
+			print "! " last ": the contract is the core'"'"'s, a program serves no row"
 	}
-	FNR == 1 { finish(); last = FILENAME; said = 0 }
+	FNR == 1 { finish(); last = FILENAME; said = foreign = 0 }
+	/^program:/ { foreign = 1 }
 	/^contract:/ {
 		said = 1
 		gsub(/^contract:|[][,]/, " ")

@@ -57,7 +57,8 @@ static void splice(struct input *input, size_t at, size_t cut, const uint8_t *da
 	if (input->bytes - cut + bytes > INPUT_BYTES_MAX)
 		return;
 	memmove(input->data + at + bytes, input->data + at + cut, input->bytes - at - cut);
-	memcpy(input->data + at, data, bytes);
+	if (bytes) /* data may be NULL then, which memcpy forbids */
+		memcpy(input->data + at, data, bytes);
 	input->bytes += bytes - cut;
 }
 

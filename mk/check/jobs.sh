@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# jobs.sh BUILD SUITE... - print the jobs of these suites for runner.sh, "NAME COMMAND" a line.
+# jobs.sh BUILD SUITE... - print the jobs of these suites for runner.sh, "NAME COMMAND" a line. With
+# T=scenarios/... in the environment the suite of scenarios is just these.
 # Sanitized builds lie below BUILD; make builds them before it asks for their jobs.
 set -eu
 
@@ -10,7 +11,8 @@ src=$(pwd)
 
 # Leaks are LeakSanitizer's: it does not mistake a child that ends in mid-test for one.
 MEMCHECK='valgrind -q --error-exitcode=99'
-HELGRIND='valgrind -q --tool=helgrind --error-exitcode=99'
+HELGRIND="valgrind -q --tool=helgrind --error-exitcode=99"
+HELGRIND="$HELGRIND --suppressions=$build/lib/swaptorture.supp"
 
 # using BUILD COMMAND: with what a test may count on in its environment
 using() {
@@ -50,9 +52,32 @@ scenarios() {
 	done
 }
 
+# named PATH...: a job for each of these scenarios, on every target that it has
+named() {
+	for path in "$@"; do
+		if [ ! -e "$path" ]; then
+			echo "jobs.sh: $path: no such scenario" >&2
+			exit 2
+		fi
+		echo "scenario/${path#scenarios/}" \
+			"$(using "$build" "mk/check/scenarios.sh sim,host $path")"
+	done
+}
+
 groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -name bugs \
 	! -name soak |
 	sed 's|^\./||' | sort)
+
+# Groups where cases can be chosen by their number of workers: not those that only run programs.
+with_workers=$(cd scenarios && for group in $groups; do
+	! grep -qs '^  workers:' "$group"/*.yaml || echo "$group"
+done)
+
+# What is about threads: of one worker beside the caller, and of several on one file.
+threaded='lifecycle/cancel-in-flight.yaml lifecycle/close-with-a-held-completion.yaml
+	lifecycle/error-then-reuse.yaml lifecycle/event-twice-or-unknown.yaml
+	lifecycle/fork-with-an-open-handle.yaml lifecycle/held-completion-comes-late.yaml'
+crowded='lifecycle/submit-while-another-waits.yaml align/neighbours-share-a-sector.yaml'
 
 for suite in "$@"; do
 	# shellcheck disable=SC2086 # lists of groups
@@ -60,8 +85,13 @@ for suite in "$@"; do
 	unit) units unit "$build" '' core faults harness ;;
 	shell) shells ;;
 	scenarios)
-		scenarios scenario "$build" host '' $groups
-		scenarios scenario "$build" sim '' $groups
+		case ${T:-} in
+		scenarios/*) named $T ;;
+		*)
+			scenarios scenario "$build" host '' $groups
+			scenarios scenario "$build" sim '' $groups
+			;;
+		esac
 		;;
 	asan)
 		units asan "$build/asan" '' core faults harness
@@ -69,20 +99,27 @@ for suite in "$@"; do
 		;;
 	tsan)
 		units tsan "$build/tsan" '' core
+		scenarios tsan "$build" sim '--under tsan --case workers=1' $with_workers
+		scenarios tsan "$build" sim '--under tsan --case workers=2' $crowded
+		scenarios tsan "$build" host '--under tsan --case workers=2' $crowded
 		;;
 	ndebug)
 		units ndebug "$build/ndebug" '' core
 		;;
 	memcheck)
+		scenarios memcheck "$build" sim '--under memcheck --case workers=0' $with_workers
+		;;
+	memcheck-units)
 		units memcheck "$build" "$MEMCHECK" core faults harness
-		scenarios memcheck "$build" sim '--under memcheck --case workers=0' partial \
-			align/odd-length-is-whole.yaml align/sectors-of-4096-bytes.yaml
-		scenarios memcheck "$build" sim '--under memcheck --case workers=1' \
-			lifecycle/cancel-in-flight.yaml lifecycle/error-then-reuse.yaml \
-			lifecycle/event-twice-or-unknown.yaml signal/masked-signal-waits.yaml
+		scenarios memcheck/threads "$build" sim '--under memcheck --case workers=1' \
+			$threaded
+		;;
+	helgrind-core)
+		units helgrind "$build" "$HELGRIND" core
 		;;
 	helgrind)
-		units helgrind "$build" "$HELGRIND" core
+		scenarios helgrind "$build" sim '--under helgrind --case workers=1' signal $threaded
+		scenarios helgrind "$build" sim '--under helgrind --case workers=2' $crowded
 		;;
 	lint)
 		echo "lint/layers mk/check/layers.sh $build <$build/layers"

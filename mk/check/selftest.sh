@@ -108,6 +108,9 @@ fresh
 sed -i '/^contract:/d' scenarios/signal/two-of-four-ready.yaml
 finds 'two-of-four-ready.yaml: serves no row' mk/check/contract.sh
 fresh
+echo 'contract: C3' >>scenarios/partial/copy-goes-on-after-a-short-write.yaml
+finds 'a program serves no row' mk/check/contract.sh
+fresh
 sed -i 's/signal.two-of-four-ready/signal\/planted/' docs/CONTRACT.md
 finds 'the scenarios say otherwise' mk/check/contract.sh
 

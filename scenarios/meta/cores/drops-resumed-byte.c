@@ -2,21 +2,11 @@
 /*
  * drops-resumed-byte.c - where a completion was short, the rest is put one byte too early.
  */
-#include "real.h"
+#include "remember.h"
 
 #define RESUMED_AT 16384u
 
-REAL(swapio_submit)
 REAL(swapio_wait_some)
-
-static struct swapio_io transfers[64];
-
-EXPORT int swapio_submit(struct swapio *handle, const struct swapio_io *io,
-			 struct swapio_error *error, swapio_id *ret_id)
-{
-	transfers[io->tag % 64] = *io;
-	return real_swapio_submit(handle, io, error, ret_id);
-}
 
 static void drop_byte(const struct swapio_io *io)
 {
@@ -34,6 +24,6 @@ EXPORT int swapio_wait_some(struct swapio *handle, unsigned min, unsigned max, i
 
 	swapio_stats_get(handle, &stats);
 	for (int i = 0; i < got && stats.resumes; i++)
-		drop_byte(&transfers[ret_results[i].tag % 64]);
+		drop_byte(transfer_of(&ret_results[i]));
 	return got;
 }

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_crash.c - reads what a loss of power left. Each sector may hold any write that was begun
+ * since the last one that was made durable, or that one; where nothing was, also what was there
+ * before: zeros, the end of the file, no file. Anything else was lost.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pattern.h"
+#include "reader.h"
+
+#define SECTOR_BYTES 512u
+#define CHUNK_BYTES ((size_t)128 * SECTOR_BYTES)
+#define NOTHING 0u /* generation of what was there before the first write */
+
+struct view { /* of one tensor in its file */
+	const struct reader_job *job;
+	struct case_result *result;
+	unsigned tensor;
+	bool found, mixed, lost;
+	uint32_t generation; /* of the first bytes */
+	uint32_t other;	     /* where it is mixed: the next one, and where it begins */
+	uint64_t other_at;
+	struct pattern_finding finding; /* end 0: nothing is lost so far */
+};
+
+static const struct tensor *tensor_of(const struct view *view)
+{
+	return &view->job->workload->tensors[view->tensor];
+}
+
+/* The next write of the tensor that is long enough to have byte @at, from *@index on. */
+static const struct outcome_write *next_write(const struct view *view, uint64_t at, unsigned *index)
+{
+	const struct outcome *outcome = view->job->outcome;
+
+	while (*index < outcome->writes_count) {
+		const struct outcome_write *write = &outcome->writes[(*index)++];
+
+		if (write->tensor == view->tensor && write->length > at)
+			return write;
+	}
+	return NULL;
+}
+
+/* The oldest generation that byte @at may hold. */
+static uint32_t promised_at(const struct view *view, uint64_t at)
+{
+	const struct outcome_write *write;
+	uint32_t promised = NOTHING;
+	unsigned index = 0;
+
+	while ((write = next_write(view, at, &index)))
+		if (write->durable && write->generation > promised)
+			promised = write->generation;
+	return promised;
+}
+
+/* Where the writes that may have byte @at stop being the same: the end of one, or of a sector. */
+static uint64_t piece_end(const struct view *view, uint64_t at)
+{
+	uint64_t in_file = tensor_of(view)->file_offset_bytes + at;
+	uint64_t end = at + SECTOR_BYTES - in_file % SECTOR_BYTES;
+	uint64_t cell = at + PATTERN_CELL_BYTES - at % PATTERN_CELL_BYTES;
+	const struct outcome_write *write;
+	unsigned index = 0;
+
+	end = cell < end ? cell : end;
+	while ((write = next_write(view, at, &index)))
+		end = write->length < end ? write->length : end;
+	return end;
+}
+
+static uint64_t longest(const struct view *view)
+{
+	const struct outcome_write *write;
+	uint64_t bytes = 0;
+	unsigned index = 0;
+
+	while ((write = next_write(view, bytes, &index)))
+		bytes = write->length;
+	return bytes;
+}
+
+static bool holds(const struct view *view, uint32_t generation, uint64_t at, const char *seen,
+		  size_t bytes)
+{
+	struct pattern pattern = {view->job->seed, view->tensor, generation};
+	struct pattern_finding finding;
+
+	return !pattern_check(&pattern, at, seen, bytes, NULL, 0, &finding);
+}
+
+static bool all_zero(const char *seen, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (seen[i])
+			return false;
+	return true;
+}
+
+/* Which generation that may be there is: *@ret_generation. False: none. */
+static bool find_generation(const struct view *view, uint64_t at, const char *seen, size_t bytes,
+			    uint32_t *ret_generation)
+{
+	uint32_t promised = promised_at(view, at);
+	const struct outcome_write *write;
+	unsigned index = 0;
+
+	while ((write = next_write(view, at, &index))) {
+		if (write->generation < promised ||
+		    !holds(view, write->generation, at, seen, bytes))
+			continue;
+		*ret_generation = write->generation;
+		return true;
+	}
+	*ret_generation = NOTHING;
+	return promised == NOTHING && all_zero(seen, bytes);
+}
+
+static void enter(struct view *view, uint64_t at, uint32_t generation)
+{
+	if (!view->found)
+		view->generation = generation;
+	if (view->found && !view->mixed && generation != view->generation) {
+		view->mixed = true;
+		view->other = generation;
+		view->other_at = at;
+	}
+	view->found = true;
+}
+
+#define LOST(view, format, ...)                                                                    \
+	result_add((view)->result, "data", CLASS_CORRUPTION, "after the crash: tensor %s" format,  \
+		   tensor_of(view)->name, __VA_ARGS__)
+
+/* A run of bytes that hold nothing that may be there: what they hold instead is looked at once. */
+static void begin_lost(struct view *view, uint64_t at, const char *seen, size_t bytes)
+{
+	uint32_t promised = promised_at(view, at);
+	struct pattern pattern = {view->job->seed, view->tensor, promised ? promised : 1};
+	const char *names[WORKLOAD_TENSORS_MAX];
+
+	for (unsigned i = 0; i < view->job->workload->tensors_count; i++)
+		names[i] = view->job->workload->tensors[i].name;
+	pattern_check(&pattern, at, seen, bytes, names, view->job->workload->tensors_count,
+		      &view->finding);
+	view->finding.begin = at;
+}
+
+/* Only the first run is told. */
+static void end_lost(struct view *view)
+{
+	const struct pattern_finding *finding = &view->finding;
+	uint32_t promised = promised_at(view, finding->begin);
+
+	if (!finding->end || view->lost)
+		return;
+	view->lost = true;
+	if (promised)
+		LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " %s; generation %u was made durable",
+		     finding->begin, finding->end - 1, finding->story, promised);
+	else
+		LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " %s; no such write was begun",
+		     finding->begin, finding->end - 1, finding->story);
+}
+
+static void look_at_piece(struct view *view, uint64_t at, const char *seen, size_t bytes)
+{
+	uint32_t generation;
+
+	if (find_generation(view, at, seen, bytes, &generation)) {
+		end_lost(view);
+		enter(view, at, generation);
+		return;
+	}
+	if (!view->finding.end)
+		begin_lost(view, at, seen, bytes);
+	view->finding.end = at + bytes;
+}
+
+static void look_at_chunk(struct view *view, uint64_t begin, const char *chunk, size_t bytes)
+{
+	uint64_t chunk_end = begin + bytes, at = begin;
+
+	while (at < chunk_end && !view->lost) {
+		uint64_t end = piece_end(view, at);
+
+		end = end < chunk_end ? end : chunk_end;
+		look_at_piece(view, at, chunk + (at - begin), (size_t)(end - at));
+		at = end;
+	}
+}
+
+/* Nothing is there from @at to @end, which is right where nothing was promised. */
+static void look_at_end(struct view *view, uint64_t at, uint64_t end, const char *why)
+{
+	uint64_t bad = at;
+
+	end_lost(view);
+	while (bad < end && !promised_at(view, bad))
+		bad = piece_end(view, bad);
+	if (bad < end && !view->lost) {
+		LOST(view,
+		     ", bytes %" PRIu64 "-%" PRIu64 " are not there: file %s: %s; generation %u "
+		     "was made durable",
+		     bad, end - 1, tensor_of(view)->file, why, promised_at(view, bad));
+		view->lost = true;
+	}
+	if (at < end)
+		enter(view, at, NOTHING);
+}
+
+static void look_at_file(struct view *view, int fd)
+{
+	static char chunk[CHUNK_BYTES];
+	uint64_t begin = tensor_of(view)->file_offset_bytes, end = longest(view), at = 0;
+
+	while (at < end && !view->lost) {
+		size_t wanted = end - at < CHUNK_BYTES ? end - at : CHUNK_BYTES;
+		ssize_t got = pread(fd, chunk, wanted, (off_t)(begin + at));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			look_at_end(view, at, end, got ? strerror(errno) : "end of file");
+			return;
+		}
+		look_at_chunk(view, at, chunk, (size_t)got);
+		at += (uint64_t)got;
+	}
+	end_lost(view);
+}
+
+static void look(struct view *view)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", view->job->work_dir, tensor_of(view)->file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		look_at_end(view, 0, longest(view), strerror(errno));
+		return;
+	}
+	look_at_file(view, fd);
+	close(fd);
+}
+
+static void check_whole(const struct view *view)
+{
+	if (view->mixed && !view->lost)
+		LOST(view,
+		     " is a mixture: generation %u, and from byte %" PRIu64
+		     " on generation %u (0: none was written)",
+		     view->generation, view->other_at, view->other);
+}
+
+/* A tensor alone is whole; all of them together have to be one generation. */
+static void check_together(const struct view *first, const struct view *view)
+{
+	if (first->mixed || view->mixed || first->lost || view->lost ||
+	    first->generation == view->generation)
+		return;
+	LOST(view, " holds generation %u, and tensor %s generation %u (0: none was written)",
+	     view->generation, tensor_of(first)->name, first->generation);
+}
+
+/* What a later process may take for granted. */
+static uint32_t known_of(const struct view *view)
+{
+	return view->found && !view->mixed && !view->lost ? view->generation : 0;
+}
+
+void reader_check_crash(const struct reader_job *job, enum expect_data expect,
+			struct wire_kept *kept, struct case_result *result)
+{
+	struct view first = {0};
+
+	for (unsigned i = 0; i < job->workload->tensors_count; i++) {
+		struct view view = {.job = job, .result = result, .tensor = i};
+
+		if (!longest(&view))
+			continue;
+		look(&view);
+		kept[i].stored = known_of(&view);
+		kept[i].stored_bytes = longest(&view);
+		if (expect != EXPECT_DATA_OLD_OR_NEW)
+			continue;
+		check_whole(&view);
+		if (first.job)
+			check_together(&first, &view);
+		else
+			first = view;
+	}
+}
