@@ -3,6 +3,8 @@
  * reader_crash.c - reads what a loss of power left. Each sector may hold any write that was begun
  * since the last one that was made durable, or that one; where nothing was, also what was there
  * before: zeros, the end of the file, no file. Anything else was lost.
+ *
+ * A store promises more: it can be read, and holds one generation, whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 
 #include "pattern.h"
 #include "reader.h"
+#include "store_reader.h"
 
 #define SECTOR_BYTES 512u
 #define CHUNK_BYTES ((size_t)128 * SECTOR_BYTES)
@@ -207,23 +210,52 @@ static void look_at_end(struct view *view, uint64_t at, uint64_t end, const char
 		bad = piece_end(view, bad);
 	if (bad < end && !view->lost) {
 		LOST(view,
-		     ", bytes %" PRIu64 "-%" PRIu64 " are not there: file %s: %s; generation %u "
+		     ", bytes %" PRIu64 "-%" PRIu64 " are not there: %s %s: %s; generation %u "
 		     "was made durable",
-		     bad, end - 1, tensor_of(view)->file, why, promised_at(view, bad));
+		     bad, end - 1, view->job->workload->store.used ? "group" : "file",
+		     view->job->workload->store.used ? view->job->workload->store.group
+						     : tensor_of(view)->file,
+		     why, promised_at(view, bad));
 		view->lost = true;
 	}
 	if (at < end)
 		enter(view, at, NOTHING);
 }
 
-static void look_at_file(struct view *view, int fd)
+/* Where the bytes of a tensor are read: a file, or a group of a store. */
+struct source {
+	int fd;
+	const struct store_group *group; /* NULL: fd, from file_offset_bytes on */
+	unsigned index;			 /* in the group */
+};
+
+/* As pread. */
+static ssize_t read_source(const struct view *view, const struct source *source, uint64_t at,
+			   char *chunk, size_t wanted)
+{
+	uint64_t stored;
+	int error;
+
+	if (!source->group)
+		return pread(source->fd, chunk, wanted,
+			     (off_t)(tensor_of(view)->file_offset_bytes + at));
+	stored = source->group->manifest->tensors[source->index].bytes;
+	if (at >= stored)
+		return 0;
+	wanted = stored - at < wanted ? (size_t)(stored - at) : wanted;
+	error = store_group_read(source->group, source->index, at, chunk, wanted);
+	errno = -error;
+	return error < 0 ? -1 : (ssize_t)wanted;
+}
+
+static void look_at_source(struct view *view, const struct source *source)
 {
 	static char chunk[CHUNK_BYTES];
-	uint64_t begin = tensor_of(view)->file_offset_bytes, end = longest(view), at = 0;
+	uint64_t end = longest(view), at = 0;
 
 	while (at < end && !view->lost) {
 		size_t wanted = end - at < CHUNK_BYTES ? end - at : CHUNK_BYTES;
-		ssize_t got = pread(fd, chunk, wanted, (off_t)(begin + at));
+		ssize_t got = read_source(view, source, at, chunk, wanted);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -237,19 +269,45 @@ static void look_at_file(struct view *view, int fd)
 	end_lost(view);
 }
 
-static void look(struct view *view)
+static void look_at_file(struct view *view)
 {
+	struct source source = {.group = NULL};
 	char path[4096];
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", view->job->work_dir, tensor_of(view)->file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	source.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (source.fd < 0) {
 		look_at_end(view, 0, longest(view), strerror(errno));
 		return;
 	}
-	look_at_file(view, fd);
-	close(fd);
+	look_at_source(view, &source);
+	close(source.fd);
+}
+
+static void take_damage(void *arg, unsigned tensor, uint64_t offset, uint64_t length,
+			const char *what)
+{
+	struct view *view = arg;
+
+	(void)tensor;
+	view->lost = true;
+	LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " of the store: %s", offset, offset + length - 1,
+	     what);
+}
+
+/* What its checksums say comes after what its bytes say. */
+static void look_at_group(struct view *view, const struct store_group *group)
+{
+	int index = store_group_find(group, tensor_of(view)->name);
+	struct source source = {.group = group, .index = (unsigned)index};
+
+	if (index < 0) {
+		look_at_end(view, 0, longest(view), "the group has no such tensor");
+		return;
+	}
+	look_at_source(view, &source);
+	if (!view->lost)
+		store_group_check(group, source.index, take_damage, view);
 }
 
 static void check_whole(const struct view *view)
@@ -277,25 +335,95 @@ static uint32_t known_of(const struct view *view)
 	return view->found && !view->mixed && !view->lost ? view->generation : 0;
 }
 
+/* Tensors that were written one by one may be of different generations. */
+static bool written_together(const struct reader_job *job)
+{
+	const struct outcome *outcome = job->outcome;
+
+	for (unsigned i = 0; i < outcome->writes_count; i++) {
+		uint64_t tensors = 0;
+
+		for (unsigned k = 0; k < outcome->writes_count; k++)
+			if (outcome->writes[k].generation == outcome->writes[i].generation)
+				tensors |= UINT64_C(1) << outcome->writes[k].tensor;
+		for (unsigned t = 0; t < job->workload->tensors_count; t++)
+			if (tensor_bytes(&job->workload->tensors[t]) &&
+			    !(tensors & UINT64_C(1) << t))
+				return false;
+	}
+	return true;
+}
+
+struct crash {
+	const struct reader_job *job;
+	struct case_result *result;
+	struct wire_kept *kept;
+	bool whole, together; /* each tensor is one generation, all are the same */
+	const struct store_group *group;
+	const char *no_group; /* why there is none */
+	struct view first;
+};
+
+static void check_tensor(struct crash *crash, unsigned tensor)
+{
+	struct view view = {.job = crash->job, .result = crash->result, .tensor = tensor};
+
+	if (!longest(&view))
+		return;
+	if (crash->group)
+		look_at_group(&view, crash->group);
+	else if (crash->no_group)
+		look_at_end(&view, 0, longest(&view), crash->no_group);
+	else
+		look_at_file(&view);
+	crash->kept[tensor].stored = known_of(&view);
+	crash->kept[tensor].stored_bytes = longest(&view);
+	if (crash->whole)
+		check_whole(&view);
+	if (crash->together && crash->first.job)
+		check_together(&crash->first, &view);
+	else
+		crash->first = view;
+}
+
+static void check_tensors(struct crash *crash)
+{
+	for (unsigned i = 0; i < crash->job->workload->tensors_count; i++)
+		check_tensor(crash, i);
+}
+
+/* A store that is not there was never made durable; one that cannot be read is damaged. */
+static void check_store(struct crash *crash)
+{
+	struct store_group *group = NULL;
+	char path[4096], text[STORE_TEXT_BYTES];
+	struct store_place place = {.path = path};
+	int error;
+
+	snprintf(path, sizeof(path), "%s/%s", crash->job->work_dir, WORKLOAD_STORE_PLACE);
+	error = store_group_open(&place, crash->job->workload->store.group, &group, text);
+	crash->group = group;
+	crash->no_group = error < 0 ? text : NULL;
+	if (error < 0 && error != -ENOENT)
+		result_add(crash->result, "medium", CLASS_CORRUPTION, "after the crash: %s", text);
+	check_tensors(crash);
+	store_group_close(group);
+}
+
 void reader_check_crash(const struct reader_job *job, enum expect_data expect,
 			struct wire_kept *kept, struct case_result *result)
 {
-	struct view first = {0};
+	bool in_store = job->workload->store.used, one = expect == EXPECT_DATA_OLD_OR_NEW;
+	struct crash crash = {
+		.job = job,
+		.result = result,
+		.kept = kept,
+		.whole = in_store || one,
+		.together = in_store ? written_together(job) : one,
+	};
 
-	for (unsigned i = 0; i < job->workload->tensors_count; i++) {
-		struct view view = {.job = job, .result = result, .tensor = i};
-
-		if (!longest(&view))
-			continue;
-		look(&view);
-		kept[i].stored = known_of(&view);
-		kept[i].stored_bytes = longest(&view);
-		if (expect != EXPECT_DATA_OLD_OR_NEW)
-			continue;
-		check_whole(&view);
-		if (first.job)
-			check_together(&first, &view);
-		else
-			first = view;
-	}
+	if (in_store)
+		check_store(&crash);
+	else
+		check_tensors(&crash);
 }

@@ -141,7 +141,8 @@ static int check_before_restart(struct scenario_reader *reader, unsigned index,
 		return 0;
 	for (unsigned i = 0; i < index; i++)
 		written |= writes(&workload->steps[i]);
-	if (kind == STEP_TRUNCATE || kind == STEP_CORRUPT || kind == STEP_REMOVE)
+	if (kind == STEP_TRUNCATE || kind == STEP_CORRUPT || kind == STEP_REMOVE ||
+	    kind == STEP_COPY_VOLUME)
 		return scenario_refuse(reader, node, "%s: must stand behind the restart",
 				       step_name(kind));
 	if (kind == STEP_PREPARE && written)
@@ -198,7 +199,8 @@ static int check_store(struct scenario_reader *reader, const struct step *step,
 				       "prepare: the store is open, a step store-close is due");
 	if (step->kind == STEP_STORE_OPEN && *open)
 		return scenario_refuse(reader, node, "store-open: the store is open already");
-	if (step->kind == STEP_OPEN || (step->kind == STEP_STORE_OPEN && !fails))
+	if (step->kind == STEP_OPEN || step->kind == STEP_RESTART ||
+	    (step->kind == STEP_STORE_OPEN && !fails))
 		*open = true;
 	if ((step->kind == STEP_STORE_CLOSE || step->kind == STEP_CLOSE) && !fails)
 		*open = false;

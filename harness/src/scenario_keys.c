@@ -250,7 +250,7 @@ const struct step_rule step_rules[STEP_COUNT] = {
 		       "fsync the files and their directory, outside of the library"},
 	[STEP_REPLACE] = {"tensors timeout expect", NULL,
 			  "write fresh data into new files, sync, and rename them over the old"},
-	[STEP_RESTART] = {"", NULL,
+	[STEP_RESTART] = {"", "",
 			  "end the process, or skip to here when a crash ended it; the next "
 			  "steps run in a fresh one, without faults"},
 	[STEP_REPEAT] = {"count", "count",

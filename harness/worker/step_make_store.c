@@ -131,13 +131,15 @@ static void write_data(struct making *making, const struct step *step)
 {
 	static char piece[PIECE_BYTES];
 	uint64_t at = STORE_UNIT + 2 * SLOT_BYTES;
-	uint32_t generation = ++kept.generation;
+	uint32_t generation = swap_draw_generation(0, worker.workload.tensors_count);
 
 	for (unsigned i = 0; i < worker.workload.tensors_count; i++) {
 		uint64_t bytes = tensor_bytes(&worker.workload.tensors[i]);
 		struct pattern pattern = {worker.wire.seed, i, generation};
 
 		worker.tensors[i].stored = step_has(step, i) ? generation : 0;
+		if (step_has(step, i) && promised_counts())
+			tell_write("durable", i, generation, bytes);
 		for (uint64_t done = 0; step_has(step, i) && done < bytes; done += PIECE_BYTES) {
 			size_t part = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
 

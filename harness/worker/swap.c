@@ -50,6 +50,29 @@ static int prepare_memory(struct swap *swap, unsigned index)
 	return 0;
 }
 
+/* Whichever process of the case drew the last one. */
+uint32_t swap_draw_generation(unsigned first, unsigned count)
+{
+	uint32_t last = 0;
+
+	for (unsigned i = 0; i < worker.workload.tensors_count; i++)
+		if (worker.tensors[i].generation > last)
+			last = worker.tensors[i].generation;
+	for (unsigned i = first; i < first + count; i++)
+		origin_of(i)->generation = last + 1;
+	return last + 1;
+}
+
+/* Where a later process looks: "begun" may be in the store from now on, "durable" must be. */
+static void tell_all_written(const char *kind, const struct swap *swap)
+{
+	if (swap->op != SWAPIO_SWAP_OUT || !promised_counts())
+		return;
+	for (unsigned i = swap->first; i < swap->first + swap->count; i++)
+		tell_write(kind, worker.tensors[i].origin, swap->generation,
+			   tensor_bytes(tensor_of(i)));
+}
+
 /* Each has a place of its own until it is over. */
 static struct swap *find_place(void)
 {
@@ -80,12 +103,13 @@ struct swap *swap_prepare(const struct step *step, enum swapio_swap_op op, unsig
 		.op = op,
 		.first = first,
 		.count = count,
-		.generation = op == SWAPIO_SWAP_OUT ? ++kept.generation : 0,
 		.stored = step->generation,
 		.slot_timeout_ns =
 			step->slot_timeout_ns < 0 ? SWAPIO_FOREVER : step->slot_timeout_ns,
 		.result = {.size_bytes = sizeof(swap->result), .tensor = UINT32_MAX},
 	};
+	if (op == SWAPIO_SWAP_OUT)
+		swap->generation = swap_draw_generation(first, count);
 	for (unsigned i = first; i < first + count && !swap->error; i++) {
 		int error = prepare_memory(swap, i);
 
@@ -126,6 +150,7 @@ int swap_start(struct swap *swap)
 
 	if (swap->error)
 		return swap->error;
+	tell_all_written("begun", swap);
 	swap->error = swapio_swap_start(&start, &swap->sentence, &swap->id);
 	swap->started = swap->error == 0;
 	if (swap->started)
@@ -258,6 +283,8 @@ void swap_finish(struct swap *swap)
 		check_data(swap, i);
 	if (whole)
 		remember_stored(swap);
+	if (whole && worker.workload.store.durable)
+		tell_all_written("durable", swap);
 	if (swap->started && swap->op == SWAPIO_SWAP_IN)
 		release_slots(swap);
 	swap->asked = false;

@@ -36,7 +36,6 @@ struct worker_store {
 	bool pool_locked;
 	uint64_t slot_bytes;
 	void *a_slot;		       /* one that was lent once, to be asked about later */
-	uint32_t generation;	       /* of the pattern, last one drawn */
 	struct swap *swaps[SWAPS_MAX]; /* started, in this order, and not yet fetched */
 	unsigned swaps_count;
 	struct swap places[SWAPS_MAX]; /* where swaps are until they are over */
@@ -55,6 +54,8 @@ int kept_group_close(void);
 /* swap.c: one swap on its way. NULL: there are SWAPS_MAX already, which is told. */
 struct swap *swap_prepare(const struct step *step, enum swapio_swap_op op, unsigned first,
 			  unsigned count);
+/* The next generation of the pattern, of these tensors. */
+uint32_t swap_draw_generation(unsigned first, unsigned count);
 int swap_start(struct swap *swap);
 void swap_wait(struct swap *swap, int64_t timeout_ns);
 /* Told, its data checked; one whose time was up stays for a later wait, others are over. */
