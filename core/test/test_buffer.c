@@ -144,7 +144,7 @@ static void pinned_is_known_to_every_handle_and_forgotten_when_freed(void **stat
 	(void)state;
 	assert_int_equal(swapio_buffer_alloc(handle, BYTES, 0, &plain), 0);
 	assert_false(swapio_is_pinned(handle, plain, 1));
-	/* The same address again, this time as plain memory; a sanitizer may have taken it first. */
+	/* The same address again, as plain memory; a sanitizer may have taken it first. */
 	for (int attempt = 0; attempt < 10 && reused == MAP_FAILED; attempt++) {
 		unsigned char *mem = pinned(BYTES);
 
