@@ -34,15 +34,15 @@ crash $SEEDS "$PLACE" 'unlink#1' 'open#1' 'ftruncate#1' 'pwrite#1' 'pwrite#2' 'f
 expect_consistent $SEEDS
 expect_seen old
 expect_seen new
-crash aio 50 "$PLACE" 'io_submit#1' 'io_event#1' 'io_event#2' 'fsync#1' 'fsync#2'
-expect_consistent 50 aio
+crash aio 25 "$PLACE" 'io_submit#1' 'io_event#1' 'io_event#2' 'fsync#1' 'fsync#2'
+expect_consistent 25 aio
 crash without=file write-through 50 "$PLACE" 'pwrite#2' 'rename#1' 'fsync#1' 'fsync#2'
 expect_consistent 50 write-through
 
 # Between a rename and the sync of its directory stands the one that the file needed.
 crash without=file 50 "$PLACE" 'fsync#1' 'unlink#3'
 expect_seen mixed
-crash aio without=file 50 "$PLACE" 'fsync#1'
+crash aio without=file 25 "$PLACE" 'fsync#1'
 expect_seen mixed
 crash without=dir 50 "$PLACE" 'unlink#2' 'unlink#3'
 expect_seen lost
