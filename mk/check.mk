@@ -74,8 +74,9 @@ run-now: all
 soak: all ## the long runs: transfers past 4 GiB
 	$(Q)'$(O)/bin/swaptorture' run scenarios/soak --report 'ndjson:$(O)/soak.ndjson'
 
-# From nothing: what is missing is installed first, then make starts again and looks anew.
-again = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
+# From nothing: what is missing is installed first, then make starts again and looks anew, for the
+# compiler, too.
+again = +$(Q)env $(if $(CC_ASKED),CC='$(CC_ASKED)',-u CC) $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
 
 check: deps ## the tests, from nothing: sets up, builds, runs every suite
 	$(call again,check-now)

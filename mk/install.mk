@@ -10,8 +10,8 @@ datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 scenariodir ?= $(datadir)/swaptorture/scenarios
-# What only the program swaptorture uses: its worker, the tool for stores, the preload, the faulty cores of meta/. It looks
-# for them in ../lib/swaptorture beside its own directory.
+# What only the program swaptorture uses: its worker, the tool for stores, the preload, the faulty
+# cores of meta/. It looks for them in ../lib/swaptorture beside its own directory.
 pkglibdir ?= $(exec_prefix)/lib/swaptorture
 INSTALL ?= install
 
@@ -29,6 +29,9 @@ INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h 
 	$(pkglibdir)/swaptorture.supp \
 	$(META_CORES:$(O)/lib/%=$(pkglibdir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
 	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
+
+# What nobody else has anything in.
+OWN_DIRECTORIES = $(includedir)/swapio $(pkglibdir) $(datadir)/swaptorture
 
 $(O)/swapio.pc: core/swapio.pc.in $(O)/config.mk
 	$(Q)sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
@@ -51,10 +54,11 @@ install: all $(O)/swapio.pc ## install library, headers, preload, programs, page
 		$(INSTALL) -m 644 "scenarios/$$file" "$(call to,$(scenariodir))/$$file"; done
 	$(Q)set -e; for page in $(MAN_PAGES); do \
 		$(INSTALL) -m 644 "$$page" "$(call to,$(mandir))/man$${page##*.}"; done
+	$(if $(DESTDIR),,@echo 'Where $(libdir) is new to the loader, run ldconfig before the first use of libswapio.')
 
 uninstall: ## remove what install put down
 	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	$(Q)for directory in $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED)))); do \
-		rmdir -p --ignore-fail-on-non-empty "$$directory" 2>/dev/null || :; done
+	$(Q)for directory in $(OWN_DIRECTORIES:%='$(DESTDIR)%'); do \
+		[ ! -d "$$directory" ] || find "$$directory" -depth -type d -empty -delete; done
 
 .PHONY: install uninstall

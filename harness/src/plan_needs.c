@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,6 +115,55 @@ static int need_direct_io(const struct asked *asked)
 	return 0;
 }
 
+/* Linux 6.1 put these into a struct statx of always 256 bytes; older headers lack the names. */
+#define WANT_DIOALIGN 0x2000u
+#define DIO_OFFSET_ALIGN_AT 156
+#define DIO_UNTOLD 0u
+
+/* What direct I/O asks of offsets there; DIO_UNTOLD where nobody says. -errno: no such file. */
+static int offset_alignment(const char *work_root, uint32_t *ret_bytes)
+{
+	int fd = open(work_root, O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600), error = 0;
+	struct statx about = {0};
+
+	*ret_bytes = DIO_UNTOLD;
+	if (fd < 0)
+		return -errno;
+	if (statx(fd, "", AT_EMPTY_PATH, WANT_DIOALIGN, &about) < 0)
+		error = -errno;
+	else if (about.stx_mask & WANT_DIOALIGN)
+		memcpy(ret_bytes, (const char *)&about + DIO_OFFSET_ALIGN_AT, sizeof(*ret_bytes));
+	close(fd);
+	return error;
+}
+
+static int need_dio_align(const struct asked *asked)
+{
+	uint32_t bytes;
+	int error = offset_alignment(asked->work_root, &bytes);
+
+	if (error < 0)
+		return lacks(asked, "alignment of direct I/O in %s: %s", asked->work_root,
+			     strerror(-error));
+	if (bytes != DIO_UNTOLD)
+		return 0;
+	return lacks(asked, "alignment of direct I/O in %s: statx does not tell it",
+		     asked->work_root);
+}
+
+static int need_dio_align_512(const struct asked *asked)
+{
+	uint32_t bytes;
+	int error = need_dio_align(asked);
+
+	if (error)
+		return error;
+	offset_alignment(asked->work_root, &bytes);
+	return bytes <= 512 ? 0
+			    : lacks(asked, "alignment of direct I/O in %s: %u bytes, 512 needed",
+				    asked->work_root, bytes);
+}
+
 static int need_root(const struct asked *asked)
 {
 	return geteuid() == 0 ? 0 : lacks(asked, "root: user id is %u", geteuid());
@@ -164,6 +214,8 @@ static const struct need {
 	{"ptrace", need_ptrace, true},
 	{"io_pgetevents", need_pgetevents, true},
 	{"direct-io", need_direct_io, true},
+	{"dio-align", need_dio_align, true},
+	{"dio-align-512", need_dio_align_512, true},
 	{"root", need_root, false},
 	{"disk-", need_disk, false},
 	{"memory-", need_memory, false},

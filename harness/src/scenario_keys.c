@@ -411,10 +411,10 @@ const struct scenario_key scenario_keys[] = {
 	{.name = "targets", .type = KEY_SET, FIELD(scenario, targets), RANGE(1, TARGET_COUNT),
 	 CHOICES("sim", "host", "nvme"), .fallback = "[sim, host]", .doc = "where it can run"},
 	{.name = "needs", .type = KEY_WORDS, LIST(scenario, needs, needs_count), RANGE(0, 8),
-	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|root|"
+	 .pattern = "^(signal-exact|ptrace|io_pgetevents|direct-io|dio-align|dio-align-512|root|"
 		    "(disk|memory)-[1-9][0-9]*[MG]|program-[A-Za-z0-9_.+-]+)$",
-	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, root, disk-512M, memory-1G, "
-		    "program-fio",
+	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, dio-align, dio-align-512, "
+		    "root, disk-512M, memory-1G, program-fio",
 	 .doc = "what the machine must have; else the case is skipped with that reason"},
 	{.name = "device", .type = KEY_MAP, .offset = 0, .keys = device_keys,
 	 .doc = "geometry of the device that sim stands for"},
