@@ -143,7 +143,7 @@ static void gaps_between_volumes_are_filled(void **state)
 
 static void what_is_outside_the_range_stays(void **state)
 {
-	unsigned char before[RANGE_AT], after[RANGE_AT];
+	static unsigned char before[RANGE_AT], after[RANGE_AT];
 	struct swapio_store *store;
 	int fd;
 

@@ -387,14 +387,21 @@ static void no_room_for_a_volume_is_said_before_anything_moves(void **state)
 	tear_down();
 }
 
+/* Files of stores: a tool that the test runs under has others of its own. */
 static unsigned count_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
 	unsigned count = 0;
 
 	assert(dir);
-	while (readdir(dir))
-		count++;
+	while ((entry = readdir(dir))) {
+		char target[4096] = "";
+
+		if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 &&
+		    strstr(target, "/store"))
+			count++;
+	}
 	closedir(dir);
 	return count;
 }

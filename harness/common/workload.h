@@ -90,7 +90,6 @@ enum step_kind {
 	STEP_COPY_VOLUME, /* the group's volumes from one directory to another, outside of the
 			     library; stale and foreign ones are made so */
 	STEP_RELEASE,	  /* give slots back that swap-ins with `keep` left lent */
-	STEP_VERIFY,	  /* swapio_store_verify, compared with what the independent reader finds */
 	STEP_REPEAT,	  /* the steps since the last repeat mark again, `count` times in all */
 	STEP_SYNC,	  /* fsync the tensors' files and their directory, outside of the library */
 	STEP_REPLACE, /* as swap-out, into FILE.new beside each file: fsync, rename, fsync of the

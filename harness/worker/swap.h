@@ -74,7 +74,6 @@ void step_swap_cancel(const struct step *step);
 void step_release(const struct step *step);
 void step_store_open(const struct step *step);
 void step_store_close(const struct step *step);
-void step_verify(const struct step *step);
 void step_store_truncate(const struct step *step);
 void step_store_corrupt(const struct step *step);
 void step_store_remove(const struct step *step);
