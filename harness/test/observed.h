@@ -101,7 +101,7 @@ static inline struct observed *observed_make(void)
 	it->seen.outcome = &it->outcome;
 	it->seen.deadline_ns = it->test_case.expect.deadline_ns;
 	it->seen.story = "";
-	it->seen.work_dir = "/work";
+	it->seen.work_dir = "/cases";
 	observed_log(it);
 	return it;
 }

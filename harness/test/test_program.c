@@ -23,7 +23,7 @@
 
 static void assert_expands(const char *word, const char *expected)
 {
-	const struct program_names names = {"/work", 77};
+	const struct program_names names = {"/cases", 77};
 	char *text = program_words_expand(word, &names);
 
 	assert_string_equal(text, expected);
@@ -35,8 +35,8 @@ static void braces_stand_for_what_they_name(void **state)
 	(void)state;
 	assert_expands("", "");
 	assert_expands("plain", "plain");
-	assert_expands("{work_dir}", "/work");
-	assert_expands("--file={work_dir}/a-{seed}.dat", "--file=/work/a-77.dat");
+	assert_expands("{work_dir}", "/cases");
+	assert_expands("--file={work_dir}/a-{seed}.dat", "--file=/cases/a-77.dat");
 }
 
 static void other_braces_are_themselves(void **state)

@@ -223,7 +223,7 @@ static void a_full_disk_is_broken_and_says_where(void **state)
 	observed_block(it, 9, 7, FAULT_OP_WRITE, -ENOSPC);
 	fail_read(it, 0, ENOSPC);
 	assert_verdict(it, VERDICT_BROKEN, CLASS_NONE);
-	assert_non_null(strstr(it->result.reason, "ENOSPC of tensor0.swp in /work: "));
+	assert_non_null(strstr(it->result.reason, "ENOSPC of tensor0.swp in /cases: "));
 	assert_non_null(strstr(it->result.reason, "--work-dir"));
 }
 
@@ -235,7 +235,7 @@ static void a_quota_that_a_call_met_is_broken(void **state)
 
 	eventlog_append(it->seen.log, &call);
 	assert_verdict(it, VERDICT_BROKEN, CLASS_NONE);
-	assert_non_null(strstr(it->result.reason, "EDQUOT of tensor1.swp in /work: "));
+	assert_non_null(strstr(it->result.reason, "EDQUOT of tensor1.swp in /cases: "));
 }
 
 static void a_full_disk_by_a_fault_is_not_broken(void **state)
