@@ -73,6 +73,13 @@ void cli_print_help(const struct cli_command *command, FILE *stream);
 const char *cli_program(void);
 void cli_program_set(const char *name);
 
+/* cli_commands.c: the commands of a program, a list that ends with NULL. */
+void cli_list_commands(const struct cli_command *const *commands, FILE *stream);
+/* Run the one that argv[0] names; where there is none, say so: CLI_EXIT_USAGE. */
+int cli_run_command(const struct cli_command *const *commands, int argc, char **argv);
+/* Has everything reached standard output? If not, that was told. */
+bool cli_printed(void);
+
 /* A growing list of borrowed words. */
 struct cli_words {
 	unsigned count;
