@@ -3,10 +3,13 @@
  * machine.c - asks the kernel and the control group.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "machine.h"
 
@@ -97,4 +100,24 @@ int machine_disk(const char *directory, uint64_t *ret_bytes)
 		return -errno;
 	*ret_bytes = (uint64_t)status.f_bavail * status.f_frsize;
 	return 0;
+}
+
+/* Linux 6.1 put these into a struct statx of always 256 bytes; older headers lack the names. */
+#define WANT_DIOALIGN 0x2000u
+#define DIO_OFFSET_ALIGN_AT 156
+
+int machine_offset_alignment(const char *directory, uint32_t *ret_bytes)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600), error = 0;
+	struct statx about = {0};
+
+	*ret_bytes = 0;
+	if (fd < 0)
+		return -errno;
+	if (statx(fd, "", AT_EMPTY_PATH, WANT_DIOALIGN, &about) < 0)
+		error = -errno;
+	else if (about.stx_mask & WANT_DIOALIGN)
+		memcpy(ret_bytes, (const char *)&about + DIO_OFFSET_ALIGN_AT, sizeof(*ret_bytes));
+	close(fd);
+	return error;
 }

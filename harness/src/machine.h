@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.h - how much memory and disk space can be had here and now.
+ * machine.h - how much memory and disk space can be had here and now, and what the disk asks for.
  *
  * Threads: any.
  */
@@ -15,5 +15,8 @@
 int machine_memory(uint64_t *ret_bytes);
 /* What we may still write to the file system of @directory. 0, -errno. */
 int machine_disk(const char *directory, uint64_t *ret_bytes);
+/* Alignment that direct I/O demands of offsets in files of @directory; 0 bytes: the kernel does not
+ * tell. 0, -errno. */
+int machine_offset_alignment(const char *directory, uint32_t *ret_bytes);
 
 #endif /* MACHINE_H */

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,50 +114,33 @@ static int need_direct_io(const struct asked *asked)
 	return 0;
 }
 
-/* Linux 6.1 put these into a struct statx of always 256 bytes; older headers lack the names. */
-#define WANT_DIOALIGN 0x2000u
-#define DIO_OFFSET_ALIGN_AT 156
-#define DIO_UNTOLD 0u
-
-/* What direct I/O asks of offsets there; DIO_UNTOLD where nobody says. -errno: no such file. */
-static int offset_alignment(const char *work_root, uint32_t *ret_bytes)
+/* What direct I/O asks of offsets in files there, if anybody says so. */
+static int told_alignment(const struct asked *asked, uint32_t *ret_bytes)
 {
-	int fd = open(work_root, O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600), error = 0;
-	struct statx about = {0};
-
-	*ret_bytes = DIO_UNTOLD;
-	if (fd < 0)
-		return -errno;
-	if (statx(fd, "", AT_EMPTY_PATH, WANT_DIOALIGN, &about) < 0)
-		error = -errno;
-	else if (about.stx_mask & WANT_DIOALIGN)
-		memcpy(ret_bytes, (const char *)&about + DIO_OFFSET_ALIGN_AT, sizeof(*ret_bytes));
-	close(fd);
-	return error;
-}
-
-static int need_dio_align(const struct asked *asked)
-{
-	uint32_t bytes;
-	int error = offset_alignment(asked->work_root, &bytes);
+	int error = machine_offset_alignment(asked->work_root, ret_bytes);
 
 	if (error < 0)
 		return lacks(asked, "alignment of direct I/O in %s: %s", asked->work_root,
 			     strerror(-error));
-	if (bytes != DIO_UNTOLD)
+	if (*ret_bytes)
 		return 0;
 	return lacks(asked, "alignment of direct I/O in %s: statx does not tell it",
 		     asked->work_root);
 }
 
+static int need_dio_align(const struct asked *asked)
+{
+	uint32_t bytes;
+
+	return told_alignment(asked, &bytes);
+}
+
 static int need_dio_align_512(const struct asked *asked)
 {
 	uint32_t bytes;
-	int error = need_dio_align(asked);
 
-	if (error)
-		return error;
-	offset_alignment(asked->work_root, &bytes);
+	if (told_alignment(asked, &bytes))
+		return 1;
 	return bytes <= 512 ? 0
 			    : lacks(asked, "alignment of direct I/O in %s: %u bytes, 512 needed",
 				    asked->work_root, bytes);
