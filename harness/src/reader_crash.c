@@ -335,21 +335,32 @@ static uint32_t known_of(const struct view *view)
 	return view->found && !view->mixed && !view->lost ? view->generation : 0;
 }
 
-/* Tensors that were written one by one may be of different generations. */
+static uint64_t all_with_bytes(const struct workload *workload)
+{
+	uint64_t tensors = 0;
+
+	for (unsigned t = 0; t < workload->tensors_count; t++)
+		if (tensor_bytes(&workload->tensors[t]))
+			tensors |= UINT64_C(1) << t;
+	return tensors;
+}
+
+/* Tensors that were written one by one may be of different generations. What is told of one write
+ * of all of them is told in one go. */
 static bool written_together(const struct reader_job *job)
 {
-	const struct outcome *outcome = job->outcome;
+	const struct outcome_write *write = job->outcome->writes;
+	const struct outcome_write *end = write + job->outcome->writes_count;
+	uint64_t all = all_with_bytes(job->workload);
 
-	for (unsigned i = 0; i < outcome->writes_count; i++) {
+	while (write < end) {
+		uint32_t generation = write->generation;
 		uint64_t tensors = 0;
 
-		for (unsigned k = 0; k < outcome->writes_count; k++)
-			if (outcome->writes[k].generation == outcome->writes[i].generation)
-				tensors |= UINT64_C(1) << outcome->writes[k].tensor;
-		for (unsigned t = 0; t < job->workload->tensors_count; t++)
-			if (tensor_bytes(&job->workload->tensors[t]) &&
-			    !(tensors & UINT64_C(1) << t))
-				return false;
+		for (; write < end && write->generation == generation; write++)
+			tensors |= UINT64_C(1) << write->tensor;
+		if (all & ~tensors)
+			return false;
 	}
 	return true;
 }
