@@ -282,6 +282,15 @@ uint64_t workload_file_bytes(const struct workload *workload)
 	return bytes > UINT64_MAX / 2 ? UINT64_MAX : 2 * bytes;
 }
 
+unsigned workload_origin(const struct workload *workload, unsigned tensor)
+{
+	unsigned first = 0;
+
+	while (strcmp(workload->tensors[first].name, workload->tensors[tensor].name) != 0)
+		first++;
+	return first;
+}
+
 unsigned workload_image_of(const struct workload *workload, unsigned step)
 {
 	unsigned image = 0;

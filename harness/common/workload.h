@@ -207,6 +207,8 @@ uint64_t workload_tensor_bytes(const struct workload *workload, unsigned tensor)
 uint64_t workload_bytes(const struct workload *workload);
 /* What their files may take: a store keeps a second place for each tensor. */
 uint64_t workload_file_bytes(const struct workload *workload);
+/* A tensor of another list is known by the first one of its name: that one. */
+unsigned workload_origin(const struct workload *workload, unsigned tensor);
 
 /* One JSON object; malloc'ed, caller frees. NULL when out of memory. */
 char *workload_encode(const struct workload *workload);

@@ -166,11 +166,6 @@ static void check_order(const struct asked *asked, const struct outcome_request 
 		      before->stored);
 }
 
-static bool is_commit(const struct outcome_request *swap)
-{
-	return swap->swap && swap->write && swap->stage == STAGE_DONE && !swap->error;
-}
-
 /* A step that changes what lies there begins a new count. */
 static bool changes_store(const struct workload *workload)
 {
@@ -186,6 +181,7 @@ void oracle_swap(const struct observation *seen, struct case_result *result)
 {
 	const struct outcome *outcome = seen->outcome;
 	const struct outcome_request *before = NULL;
+	bool changed = changes_store(seen->workload);
 
 	for (unsigned i = 0; i < outcome->requests_count; i++) {
 		struct asked asked = {seen, &outcome->requests[i], result};
@@ -193,7 +189,7 @@ void oracle_swap(const struct observation *seen, struct case_result *result)
 		if (!asked.swap->swap)
 			continue;
 		check_swap(&asked);
-		if (!is_commit(asked.swap) || changes_store(seen->workload))
+		if (!outcome_is_commit(asked.swap) || changed)
 			continue;
 		if (before && strcmp(before->place, asked.swap->place) != 0)
 			before = NULL;

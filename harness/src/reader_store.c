@@ -62,11 +62,6 @@ static unsigned first_step(const struct reader_job *job)
 	return first;
 }
 
-static bool is_commit(const struct outcome_request *request)
-{
-	return request->swap && request->write && request->stage == STAGE_DONE && !request->error;
-}
-
 static const char *last_place(const struct reader_job *job)
 {
 	for (unsigned i = job->outcome->requests_count; i-- > 0;)
@@ -74,16 +69,6 @@ static const char *last_place(const struct reader_job *job)
 		    job->outcome->requests[i].step == job->step)
 			return job->outcome->requests[i].place;
 	return NULL;
-}
-
-/* A tensor of another list is known by the first one of its name. */
-static unsigned origin_of(const struct workload *workload, unsigned tensor)
-{
-	unsigned first = 0;
-
-	while (strcmp(workload->tensors[first].name, workload->tensors[tensor].name) != 0)
-		first++;
-	return first;
 }
 
 /* The whole group, be it as another list of tensors: it replaces what was there. */
@@ -107,8 +92,8 @@ static void expect(const struct reader_job *job, struct expected *expected)
 	for (unsigned i = 0; expected->place && i < job->outcome->requests_count; i++) {
 		const struct outcome_request *request = &job->outcome->requests[i];
 
-		if (!is_commit(request) || request->step < first || request->step > job->step ||
-		    strcmp(request->place, expected->place) != 0)
+		if (!outcome_is_commit(request) || request->step < first ||
+		    request->step > job->step || strcmp(request->place, expected->place) != 0)
 			continue;
 		expected->stored = request->stored;
 		if (is_whole(job->workload, request->tensors)) {
@@ -138,7 +123,8 @@ static void compare_bytes(struct comparison *comparison, unsigned index)
 	static char piece[PIECE_BYTES];
 	const struct workload *workload = comparison->job->workload;
 	const struct store_tensor *stored = &comparison->group->manifest->tensors[index];
-	struct pattern pattern = {comparison->job->seed, origin_of(workload, comparison->tensor),
+	struct pattern pattern = {comparison->job->seed,
+				  workload_origin(workload, comparison->tensor),
 				  comparison->expected->patterns[comparison->tensor]};
 	const char *names[WORKLOAD_TENSORS_MAX];
 	struct pattern_finding finding;

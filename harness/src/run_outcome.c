@@ -326,3 +326,8 @@ void outcome_free(struct outcome *outcome)
 	free(outcome->writes);
 	*outcome = (struct outcome){0};
 }
+
+bool outcome_is_commit(const struct outcome_request *request)
+{
+	return request->swap && request->write && request->stage == STAGE_DONE && !request->error;
+}

@@ -94,4 +94,7 @@ void outcome_next_process(struct outcome *outcome);
 void outcome_reset(struct outcome *outcome); /* keeps its memory for the next case */
 void outcome_free(struct outcome *outcome);
 
+/* A swap-out to a store that succeeded. */
+bool outcome_is_commit(const struct outcome_request *request);
+
 #endif /* RUN_OUTCOME_H */

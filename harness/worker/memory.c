@@ -44,20 +44,11 @@ static unsigned all_tensors(void)
 	return worker.workload.tensors_count + worker.workload.as_count;
 }
 
-static unsigned origin_of(unsigned tensor)
-{
-	unsigned first = 0;
-
-	while (strcmp(worker.workload.tensors[first].name, worker.workload.tensors[tensor].name))
-		first++;
-	return first;
-}
-
 void memory_plan(void)
 {
 	own_used = 0;
 	for (unsigned i = 0; i < all_tensors(); i++) {
-		worker.tensors[i].origin = origin_of(i);
+		worker.tensors[i].origin = workload_origin(&worker.workload, i);
 		worker.tensors[i].capacity_bytes = workload_tensor_bytes(&worker.workload, i);
 	}
 }
