@@ -93,6 +93,17 @@ static inline unsigned char *alloc_buffer(struct swapio *handle, size_t bytes)
 	return buf;
 }
 
+static inline struct swapio_tensor tensor_of(const char *name, uint64_t numel,
+					     uint32_t element_bytes)
+{
+	return (struct swapio_tensor){
+		.size_bytes = sizeof(struct swapio_tensor),
+		.name = name,
+		.numel = numel,
+		.element_bytes = element_bytes,
+	};
+}
+
 /* xorshift64*: a seed gives the same numbers everywhere. */
 static inline uint64_t random_next(uint64_t *state)
 {

@@ -9,17 +9,6 @@
 #include "helpers.h"
 #include "manifest_bytes.h"
 
-static inline struct swapio_tensor tensor_of(const char *name, uint64_t numel,
-					     uint32_t element_bytes)
-{
-	return (struct swapio_tensor){
-		.size_bytes = sizeof(struct swapio_tensor),
-		.name = name,
-		.numel = numel,
-		.element_bytes = element_bytes,
-	};
-}
-
 static inline struct manifest *make_manifest(const char *group, const struct swapio_tensor *tensors,
 					     unsigned count, enum swapio_checksum checksum,
 					     uint64_t chunk_bytes)

@@ -92,17 +92,6 @@ static inline void end(void)
 	close_handle(handle);
 }
 
-static inline struct swapio_tensor tensor_of(const char *name, uint64_t numel,
-					     uint32_t element_bytes)
-{
-	return (struct swapio_tensor){
-		.size_bytes = sizeof(struct swapio_tensor),
-		.name = name,
-		.numel = numel,
-		.element_bytes = element_bytes,
-	};
-}
-
 static inline struct swapio_group *open_group(const char *name, const struct swapio_tensor *tensors,
 					      unsigned count)
 {

@@ -3,23 +3,14 @@
 # test_store_tool.sh - swaptorture store: what it prints, what it refuses and with which status.
 set -u
 
-swaptorture=$BUILD/bin/swaptorture
-failures=0
+. "$SRC/harness/test/lib.sh"
 cd "$TMPDIR" || exit 1
 
-fail() {
-	echo "FAIL: $*"
-	failures=$((failures + 1))
-}
-
-# expect STATUS PATTERN ARGUMENT...: exit status, and a pattern in what it prints
-expect() {
+# store STATUS PATTERN ARGUMENT...: as expect, of swaptorture store
+store() {
 	status=$1 pattern=$2
 	shift 2
-	"$swaptorture" store "$@" >out 2>&1
-	got=$?
-	[ "$got" -eq "$status" ] || fail "'store $*' ended with $got, not $status: $(head -3 out)"
-	grep -q -e "$pattern" out || fail "'store $*' did not print '$pattern': $(head -3 out)"
+	expect "$status" "$pattern" store "$@"
 }
 
 # quiet ARGUMENT...: succeeds and prints nothing
@@ -42,57 +33,57 @@ fill() {
 }
 
 fill s
-expect 0 '^Usage: swaptorture store COMMAND' --help
-expect 2 '^Usage: swaptorture store COMMAND'
-expect 2 "unknown command 'lst', did you mean 'ls'" lst s
-expect 0 '^Usage: swaptorture store ls \[OPTION...\] STORE' ls --help
-expect 2 'the store is missing' ls
-expect 2 'one store at a time' ls s t
-expect 2 'unknown option --jsn' ls --jsn s
-expect 2 'must be OFFSET or OFFSET:LENGTH' ls --range 1Q s
-expect 2 'range_offset_bytes is 1, allowed: multiples of 4096' ls --range 1 s
-expect 2 'nowhere: no store is there' ls nowhere
-expect 2 'no group is named' rm s
+store 0 '^Usage: swaptorture store COMMAND' --help
+store 2 '^Usage: swaptorture store COMMAND'
+store 2 "unknown command 'lst', did you mean 'ls'" lst s
+store 0 '^Usage: swaptorture store ls \[OPTION...\] STORE' ls --help
+store 2 'the store is missing' ls
+store 2 'one store at a time' ls s t
+store 2 'unknown option --jsn' ls --jsn s
+store 2 'must be OFFSET or OFFSET:LENGTH' ls --range 1Q s
+store 2 'range_offset_bytes is 1, allowed: multiples of 4096' ls --range 1 s
+store 2 'nowhere: no store is there' ls nowhere
+store 2 'no group is named' rm s
 
-expect 0 '^         1        3          40004 .* adam$' ls s
-expect 0 '"group":"adam","generation":1,"tensors":3,"bytes":40004,.*"damage":null}$' ls --json s
-expect 0 '^nothing is damaged$' verify s
-expect 0 '^nothing is damaged$' verify s adam
-expect 2 'group eve: nothing is stored' verify s eve
+store 0 '^         1        3          40004 .* adam$' ls s
+store 0 '"group":"adam","generation":1,"tensors":3,"bytes":40004,.*"damage":null}$' ls --json s
+store 0 '^nothing is damaged$' verify s
+store 0 '^nothing is damaged$' verify s adam
+store 2 'group eve: nothing is stored' verify s eve
 quiet verify --json s
 
 # The scalar step is the first tensor, behind head and two slots.
 volume=$(echo s/*-1.vol)
 flip "$volume" $((3 * 4096 + 1))
-expect 1 'damaged: group adam, tensor step, 4 bytes at 0: the checksum differs' verify s
-expect 1 '"tensor":"step","offset_bytes":0,"length_bytes":4,"error":"EBADMSG"' verify --json s
+store 1 'damaged: group adam, tensor step, 4 bytes at 0: the checksum differs' verify s
+store 1 '"tensor":"step","offset_bytes":0,"length_bytes":4,"error":"EBADMSG"' verify --json s
 flip "$volume" $((3 * 4096 + 1))
 flip "$volume" 4100
-expect 1 'generation 1 was committed, and its manifest is gone or damaged' verify s
-expect 0 'damaged  adam' ls s
-expect 0 '"damage":"EBADMSG"' ls --json s
+store 1 'generation 1 was committed, and its manifest is gone or damaged' verify s
+store 0 'damaged  adam' ls s
+store 0 '"damage":"EBADMSG"' ls --json s
 quiet rm s adam
-expect 2 'no group adam is stored' rm s adam
+store 2 'no group adam is stored' rm s adam
 
 # Somebody has it open: flock(1) stands for another process.
 exec 9<s/swapio.store
 flock -x 9
-expect 2 'another process, or another store of this one, has it open for writing' ls s
-expect 2 'has it open' verify s
-expect 2 'has it open' rm --all s
+store 2 'another process, or another store of this one, has it open for writing' ls s
+store 2 'has it open' verify s
+store 2 'has it open' rm --all s
 flock -u 9
 flock -s 9
-expect 0 'generation' ls s
-expect 2 'has it open' rm s adam
+store 0 'generation' ls s
+store 2 'has it open' rm s adam
 exec 9<&-
 
 touch s/other
-expect 2 'leaves no group to name' rm --all s adam
+store 2 'leaves no group to name' rm --all s adam
 quiet rm --all s
 [ "$(ls s)" = other ] || fail "rm --all left: $(ls s)"
-expect 2 'no store is there' rm --all s
+store 2 'no store is there' rm --all s
 mkdir empty
-expect 2 'no store is there' ls empty
+store 2 'no store is there' ls empty
 [ -z "$(ls empty)" ] || fail "ls made something: $(ls empty)"
 "$swaptorture" store ls --help >/dev/full 2>out && fail "a full standard output is no failure"
 
