@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # runner.sh DIR JOBS < LIST - run a list of checks, JOBS at a time, and add up what they said.
+# Those whose names end in _cost measure time: they run first, one by one, with nothing beside them.
 #
 # A line of LIST is "NAME COMMAND". T=PATTERN in the environment selects names. Every check gets a
 # TMPDIR of its own, which it must leave empty when it passes, and a log in DIR; the log of a check
@@ -26,9 +27,14 @@ while read -r name command; do
 	esac
 done >"$dir/list"
 
-# Names and commands hold no quotes; NUL keeps xargs from splitting them.
-tr '\n' '\0' <"$dir/list" |
-	xargs -0 -r -n 2 -P "$jobs" mk/check/one.sh "$dir" || :
+# run AT_ONCE: the checks that are read, a name and a command on lines of their own. Names and
+# commands hold no quotes; NUL keeps xargs from splitting them.
+run() {
+	tr '\n' '\0' | xargs -0 -r -n 2 -P "$1" mk/check/one.sh "$dir" || :
+}
+
+paste - - <"$dir/list" | grep '^[^	]*_cost	' | tr '\t' '\n' | run 1
+paste - - <"$dir/list" | grep -v '^[^	]*_cost	' | tr '\t' '\n' | run "$jobs"
 
 cat "$dir"/*.count 2>/dev/null | awk -v expected="$(($(wc -l <"$dir/list") / 2))" '
 	{ passed += $1; failed += $2; skipped += $3; seen++ }
