@@ -81,6 +81,12 @@ int swapio_group_open(struct swapio_store *store, const char *name,
 	return 0;
 }
 
+static void forget(struct swapio_group *group)
+{
+	list_remove(&group->link);
+	swapioi_group_free(group);
+}
+
 int swapio_group_close(struct swapio_group *group)
 {
 	struct swapio_store *store;
@@ -90,8 +96,7 @@ int swapio_group_close(struct swapio_group *group)
 		return 0;
 	store = group->store;
 	if (swapioi_fork_passed(store->epoch)) {
-		list_remove(&group->link);
-		swapioi_group_free(group);
+		forget(group);
 		return 0;
 	}
 	pthread_mutex_lock(&store->lock);

@@ -10,8 +10,8 @@ shift
 src=$(pwd)
 
 # Leaks are LeakSanitizer's: it does not mistake a child that ends in mid-test for one.
-MEMCHECK='valgrind -q --error-exitcode=99'
-HELGRIND="valgrind -q --tool=helgrind --error-exitcode=99"
+MEMCHECK='valgrind -q --fair-sched=try --error-exitcode=99'
+HELGRIND="valgrind -q --fair-sched=try --tool=helgrind --error-exitcode=99"
 HELGRIND="$HELGRIND --suppressions=$build/lib/swaptorture.supp"
 
 # using BUILD COMMAND: with what a test may count on in its environment
