@@ -110,8 +110,8 @@ static int read_head(const struct search *search, struct store_group *group, cha
 		return tell(text, error == -ENODATA ? -EBADMSG : error,
 			    "the head cannot be read: %s", strerror(-error));
 	error = check_unit(unit, "SWAPVOLU", 64, NAME_BYTES_MAX, text);
-	if (error < 0)
-		return error;
+	if (error < 0) /* what has a name has a head: it was durable before */
+		return error == -ENOENT ? -EBADMSG : error;
 	if (memcmp(unit + 16, search->id, STORE_ID_BYTES) != 0)
 		return tell(text, -EXDEV, "it belongs to another store");
 	if (store_u64(unit + 32) != search->name_sum || store_u64(unit + 40) != group->number)
@@ -198,6 +198,19 @@ static int read_slot(const struct search *search, const struct store_group *grou
 	return error;
 }
 
+/* A first manifest that was torn: nothing was ever committed to the volume. */
+static bool is_unfinished(const struct store_group *group)
+{
+	uint64_t at = store_group_slot_offset(group, 1), end = at + group->slot_bytes;
+	unsigned char unit[STORE_UNIT];
+
+	for (; at < end; at += sizeof(unit))
+		if (store_io_read(group->fd, unit, sizeof(unit), at) < 0 ||
+		    !is_zero(unit, sizeof(unit)))
+			return false;
+	return true;
+}
+
 static void remember(struct search *search, int error, const char *path, const char *text)
 {
 	if (error == -ENOENT || search->error)
@@ -218,7 +231,8 @@ static void read_slots(struct search *search, struct store_group *group)
 			continue;
 		error = read_slot(search, group, slot, &manifest, text);
 		if (error < 0) {
-			remember(search, error, group->path, text);
+			if (error != -EBADMSG || slot || !is_unfinished(group))
+				remember(search, error, group->path, text);
 			continue;
 		}
 		if (group->manifest && group->manifest->generation >= manifest->generation) {
@@ -294,6 +308,8 @@ static int search_directory(struct search *search)
 	if (fd < 0)
 		return tell(search->text, fd, "%.300s: %s", path, strerror(-fd));
 	error = read_record(search, fd, 0, 0);
+	if (error == -ENOENT) /* and so has the record of a directory */
+		error = -EBADMSG;
 	store_io_close(fd);
 	directory = error ? NULL : opendir(search->place->path);
 	if (error == 0 && !directory)
@@ -349,10 +365,11 @@ static int read_catalog(const struct search *search, int fd, uint64_t at, uint64
 {
 	unsigned char head[CATALOG_HEAD_BYTES], *catalog;
 	int error = store_io_read(fd, head, sizeof(head), at);
-	size_t used = CATALOG_HEAD_BYTES + (size_t)store_u32(head + 12) * CATALOG_ENTRY_BYTES;
+	size_t used;
 
 	if (error < 0)
 		return tell(text, error, "the catalog: %s", strerror(-error));
+	used = CATALOG_HEAD_BYTES + (size_t)store_u32(head + 12) * CATALOG_ENTRY_BYTES;
 	if (memcmp(head, "SWAPCATA", 8) != 0)
 		return tell(text, -EBADMSG, "it does not begin with SWAPCATA");
 	if (used > CATALOG_BYTES - 8)

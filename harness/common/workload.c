@@ -305,6 +305,11 @@ unsigned workload_images(const struct workload *workload)
 	return workload_image_of(workload, workload->steps_count) + 1;
 }
 
+bool workload_is_durable(const struct workload *workload)
+{
+	return !workload->store.used || workload->store.durable;
+}
+
 struct image workload_image(const struct workload *workload, unsigned number)
 {
 	struct image image = {0, 0};

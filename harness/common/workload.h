@@ -191,6 +191,8 @@ struct image {
 	unsigned first, end;
 };
 unsigned workload_images(const struct workload *workload);
+/* Is anything promised of what it wrote once the power was cut? */
+bool workload_is_durable(const struct workload *workload);
 struct image workload_image(const struct workload *workload, unsigned number);
 /* Of which image a step is; a restart belongs to the one that it ends. */
 unsigned workload_image_of(const struct workload *workload, unsigned step);

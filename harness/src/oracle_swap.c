@@ -86,12 +86,20 @@ static void check_range(const struct asked *asked)
 		      swap->fail_offset, swap->fail_length, tensor->name, bytes);
 }
 
-static bool says_number(const char *text, uint64_t number)
+/* How the sentence of a swap-out that failed has to end. */
+static void words_of_what_is_stored(const struct outcome_request *swap, char *words, size_t size)
 {
-	char digits[24];
+	if (swap->stored)
+		snprintf(words, size, "; generation %" PRIu64 " is still stored", swap->stored);
+	else
+		snprintf(words, size, "; nothing is stored");
+}
 
-	snprintf(digits, sizeof(digits), "%" PRIu64, number);
-	return strstr(text, digits);
+static bool ends_with(const char *text, const char *words)
+{
+	size_t length = strlen(text), end = strlen(words);
+
+	return length >= end && strcmp(text + length - end, words) == 0;
 }
 
 /* Long names may be cut, but not so that they are nobody's. */
@@ -110,15 +118,18 @@ static void check_sentence(const struct asked *asked)
 {
 	const struct outcome_request *swap = asked->swap;
 	const struct workload *workload = asked->seen->workload;
+	char words[64];
 
 	if (!says_name(swap->text, workload->store.group))
 		WRONG(asked, "its sentence does not name the group: '%s'", swap->text);
 	if (!swap->unnamed && !says_name(swap->text, workload->tensors[swap->tensor].name))
 		WRONG(asked, "its sentence does not name tensor %s: '%s'",
 		      workload->tensors[swap->tensor].name, swap->text);
-	if (swap->write && swap->stored && !says_number(swap->text, swap->stored))
-		WRONG(asked, "its sentence does not say that generation %" PRIu64 " is there: '%s'",
-		      swap->stored, swap->text);
+	if (!swap->write || strcmp(swap->cause, "missing") == 0)
+		return;
+	words_of_what_is_stored(swap, words, sizeof(words));
+	if (!ends_with(swap->text, words))
+		WRONG(asked, "its sentence does not end with '%s': '%s'", words, swap->text);
 }
 
 static void check_success(const struct asked *asked)
@@ -152,36 +163,69 @@ static void check_swap(const struct asked *asked)
 	}
 }
 
-/* Each swap-out that succeeds is one generation more than the last one in its place. Of another
- * process one more may be there, which it did not live to tell. */
-static void check_order(const struct asked *asked, const struct outcome_request *before)
+/* Pattern @generation was begun, and no answer told what became of it. */
+static bool is_untold(const struct outcome *outcome, uint32_t generation)
 {
-	const struct workload *workload = asked->seen->workload;
-	uint64_t next = before ? before->stored + 1 : 0;
-	bool untold = before && workload_image_of(workload, before->step) !=
-					workload_image_of(workload, asked->swap->step);
+	bool begun = false;
 
-	if (before && asked->swap->stored != next && !(untold && asked->swap->stored == next + 1))
-		WRONG(asked, "commits generation %" PRIu64 " after %" PRIu64, asked->swap->stored,
-		      before->stored);
+	for (unsigned i = 0; i < outcome->writes_count; i++)
+		begun |= outcome->writes[i].generation == generation;
+	for (unsigned i = 0; begun && i < outcome->requests_count; i++)
+		if (outcome->requests[i].swap && outcome->requests[i].write &&
+		    outcome->requests[i].generation == generation)
+			return false;
+	return begun;
 }
 
-/* A step that changes what lies there begins a new count. */
-static bool changes_store(const struct workload *workload)
+/* Swap-outs between two that an earlier process began and did not live to tell. */
+static unsigned count_untold(const struct asked *asked, const struct outcome_request *before)
 {
-	for (unsigned i = 0; i < workload->steps_count; i++)
-		if (workload->steps[i].kind == STEP_COPY_VOLUME ||
-		    workload->steps[i].kind == STEP_REMOVE ||
-		    workload->steps[i].kind == STEP_CORRUPT)
+	const struct workload *workload = asked->seen->workload;
+	unsigned untold = 0;
+
+	if (workload_image_of(workload, before->step) ==
+	    workload_image_of(workload, asked->swap->step))
+		return 0;
+	for (uint32_t g = before->generation + 1; g < asked->swap->generation; g++)
+		untold += is_untold(asked->seen->outcome, g);
+	return untold;
+}
+
+/* A step that changes what lies there stands between the two, the rounds of a repeat included. */
+static bool store_changed(const struct workload *workload, unsigned before, unsigned step)
+{
+	bool rounds = step <= before;
+
+	for (unsigned i = 0; i < workload->steps_count; i++) {
+		enum step_kind kind = workload->steps[i].kind;
+		bool between = i > before && i < step;
+
+		if ((between || rounds) &&
+		    (kind == STEP_COPY_VOLUME || kind == STEP_REMOVE || kind == STEP_CORRUPT ||
+		     kind == STEP_TRUNCATE || kind == STEP_PREPARE))
 			return true;
+	}
 	return false;
+}
+
+/* Each swap-out that succeeds is one generation more than the last one in its place, and than what
+ * nobody told of. */
+static void check_order(const struct asked *asked, const struct outcome_request *before)
+{
+	uint64_t next = before->stored + 1, stored = asked->swap->stored;
+
+	if (strcmp(before->place, asked->swap->place) != 0 ||
+	    store_changed(asked->seen->workload, before->step, asked->swap->step))
+		return;
+	if (stored < next || stored > next + count_untold(asked, before))
+		WRONG(asked, "commits generation %" PRIu64 " after %" PRIu64, stored,
+		      before->stored);
 }
 
 void oracle_swap(const struct observation *seen, struct case_result *result)
 {
 	const struct outcome *outcome = seen->outcome;
 	const struct outcome_request *before = NULL;
-	bool changed = changes_store(seen->workload);
 
 	for (unsigned i = 0; i < outcome->requests_count; i++) {
 		struct asked asked = {seen, &outcome->requests[i], result};
@@ -189,11 +233,10 @@ void oracle_swap(const struct observation *seen, struct case_result *result)
 		if (!asked.swap->swap)
 			continue;
 		check_swap(&asked);
-		if (!outcome_is_commit(asked.swap) || changed)
+		if (!outcome_is_commit(asked.swap))
 			continue;
-		if (before && strcmp(before->place, asked.swap->place) != 0)
-			before = NULL;
-		check_order(&asked, before);
+		if (before)
+			check_order(&asked, before);
 		before = asked.swap;
 	}
 }

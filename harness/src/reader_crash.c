@@ -291,8 +291,9 @@ static void take_damage(void *arg, unsigned tensor, uint64_t offset, uint64_t le
 
 	(void)tensor;
 	view->lost = true;
-	LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " of the store: %s", offset, offset + length - 1,
-	     what);
+	result_add(view->result, "medium", CLASS_CORRUPTION,
+		   "after the crash: tensor %s, bytes %" PRIu64 "-%" PRIu64 " of the store: %s",
+		   tensor_of(view)->name, offset, offset + length - 1, what);
 }
 
 /* What its checksums say comes after what its bytes say. */

@@ -4,6 +4,7 @@
  * tensors, their checksums and padding, and every byte. After a swap-out that failed, too: then the
  * generation before must be there as if nothing had happened.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@
 /* What the group must be, going by the swap-outs that succeeded. */
 struct expected {
 	const char *place;
-	uint64_t stored; /* generation of the store; 0: nothing is known */
+	uint64_t stored; /* generation of the store; 0: none, if that is known */
+	bool known;	 /* nothing touched the store but what the library told of */
 	uint64_t tensors;
 	uint32_t patterns[WORKLOAD_TENSORS_MAX]; /* of each tensor; 0: not known */
 };
@@ -83,7 +85,7 @@ static void expect(const struct reader_job *job, struct expected *expected)
 {
 	unsigned first = first_step(job);
 
-	*expected = (struct expected){.place = last_place(job)};
+	*expected = (struct expected){.place = last_place(job), .known = first == 0};
 	/* A store that a step or an earlier process made has all tensors, and of those nothing is
 	 * known. */
 	if (first && (job->workload->steps[first - 1].kind == STEP_PREPARE ||
@@ -96,6 +98,7 @@ static void expect(const struct reader_job *job, struct expected *expected)
 		    request->step > job->step || strcmp(request->place, expected->place) != 0)
 			continue;
 		expected->stored = request->stored;
+		expected->known = true;
 		if (is_whole(job->workload, request->tensors)) {
 			memset(expected->patterns, 0, sizeof(expected->patterns));
 			expected->tensors = request->tensors;
@@ -214,6 +217,17 @@ uint64_t reader_store_bytes(const struct reader_job *job)
 	return bytes;
 }
 
+/* No swap-out of it succeeded: no other process may find one. */
+static void compare_nothing(const struct comparison *comparison, int error, const char *text)
+{
+	if (error == 0)
+		WRONG(comparison, "medium",
+		      "group %s has generation %" PRIu64 ", and no swap-out succeeded",
+		      comparison->group->manifest->group, comparison->group->manifest->generation);
+	else if (error != -ENOENT)
+		WRONG(comparison, "medium", "%s", text);
+}
+
 void reader_store_check(const struct reader_job *job, struct case_result *result)
 {
 	struct expected expected;
@@ -221,12 +235,20 @@ void reader_store_check(const struct reader_job *job, struct case_result *result
 	struct store_group *group = NULL;
 	char path[4096], text[STORE_TEXT_BYTES];
 	struct store_place place = {.path = path};
+	int error;
 
 	expect(job, &expected);
-	if (!expected.stored)
+	if (!expected.known || !expected.place)
 		return;
 	snprintf(path, sizeof(path), "%s/%s", job->work_dir, expected.place);
-	if (store_group_open(&place, job->workload->store.group, &group, text) < 0) {
+	error = store_group_open(&place, job->workload->store.group, &group, text);
+	comparison.group = group;
+	if (!expected.stored) {
+		compare_nothing(&comparison, error, text);
+		store_group_close(group);
+		return;
+	}
+	if (error < 0) {
 		WRONG(&comparison, "medium", "%s", text);
 		return;
 	}
@@ -234,7 +256,6 @@ void reader_store_check(const struct reader_job *job, struct case_result *result
 	 */
 	if (job->from_medium)
 		posix_fadvise(group->fd, 0, 0, POSIX_FADV_DONTNEED);
-	comparison.group = group;
 	compare_group(&comparison);
 	store_group_close(group);
 }

@@ -298,10 +298,10 @@ static bool is_last(const struct job *job)
 	return job->image + 1 == workload_images(&job->test_case->workload);
 }
 
-/* By a fault of the schedule, and a fresh process follows. */
+/* By a fault of the schedule, and a fresh process follows that was promised something. */
 static bool power_was_cut(struct job *job)
 {
-	if (is_last(job))
+	if (is_last(job) || !workload_is_durable(&job->test_case->workload))
 		return false;
 	verdict_count_faults(job->test_case, job->log, &job->result);
 	return verdict_power_was_cut(&job->test_case->schedule, &job->result, job->status);

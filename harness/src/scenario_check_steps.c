@@ -145,6 +145,9 @@ static int check_before_restart(struct scenario_reader *reader, unsigned index,
 	    kind == STEP_COPY_VOLUME)
 		return scenario_refuse(reader, node, "%s: must stand behind the restart",
 				       step_name(kind));
+	if (workload->steps[index].as_count)
+		return scenario_refuse(reader, step_key_node(node, "as"),
+				       "as: must stand behind the restart");
 	if (kind == STEP_PREPARE && written)
 		return scenario_refuse(reader, node,
 				       "prepare: must stand before the first write, or behind the "

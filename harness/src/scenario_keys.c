@@ -271,7 +271,7 @@ static const struct scenario_key store_keys[] = {
 	 CHOICES("default", "none", "xxh64", "xxh3"), .fallback = "default",
 	 .doc = "how the bytes of tensors are summed"},
 	{.name = "durable", .type = KEY_BOOL, FIELD(store_options, durable), .fallback = "true",
-	 .doc = "sync before and after each commit"},
+	 .doc = "sync before and after each commit; without, a crash proves nothing"},
 	{.name = "chunk_size", .type = KEY_BYTES, FIELD(store_options, chunk_bytes),
 	 RANGE(4096, 1073741824), .multiple = 4096, .fallback = "1M",
 	 .doc = "bytes under one checksum, and of one request"},

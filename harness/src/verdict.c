@@ -54,16 +54,17 @@ bool verdict_power_was_cut(const struct schedule *schedule, const struct case_re
 	return false;
 }
 
-/* What a crash leaves has to be read by a fresh process, and this workload has none. */
+/* What a crash leaves has to be durable, and read by a fresh process: not in this workload. */
 static bool is_cut_short(const struct test_case *test_case, const struct observation *seen,
 			 struct case_result *result)
 {
 	if (!verdict_power_was_cut(&test_case->schedule, result, seen->status))
 		return false;
 	result->verdict = VERDICT_VACUOUS;
-	snprintf(result->reason, sizeof(result->reason),
-		 "the power was cut as scheduled, and nobody reads what it left: no step restart "
-		 "follows");
+	snprintf(result->reason, sizeof(result->reason), "the power was cut as scheduled, and %s",
+		 workload_is_durable(&test_case->workload)
+			 ? "nobody reads what it left: no step restart follows"
+			 : "nothing was promised then: the store is opened with durable: false");
 	return true;
 }
 

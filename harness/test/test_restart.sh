@@ -59,6 +59,14 @@ run_case 3 'no step restart follows' --target sim
 write_case "$two_processes" 'faults: ["io_event#99 => crash:1"]'
 run_case 3 'did not fire' --target sim
 
+# A store that is not asked to be durable promises nothing, whatever a crash makes of it.
+write_case '[swap-out, swap-out, restart, swap-out, swap-in]' 'store: {threads: 0, durable: false}' \
+	'faults: ["io_event#9 => crash:1"]'
+run_case 3 'nothing was promised then: the store is opened with durable: false' --target sim
+write_case '[swap-out, swap-out, restart, swap-out, swap-in]' 'store: {threads: 0}' \
+	'faults: ["io_event#9 => crash:1"]'
+run_case 0 '1 passed' --target sim
+
 # Any other death is a crash of the program, and no process follows.
 write_case "$two_processes" 'core: crashes-on-error' 'faults: ["io_event#2 => res:EIO"]'
 run_case 1 'FAIL (crash)' --target sim

@@ -224,6 +224,8 @@ static const struct bad bad_stores[] = {
 	{STORE "  steps: [replace]\n", "5:11: step replace goes without a store"},
 	{STORE "  steps: [swap-out, {copy-volume: {from: a, to: store}}, restart, swap-in]\n",
 	 "5:21: copy-volume: must stand behind the restart"},
+	{STORE "  steps: [{swap-out: {as: [{name: a, numel: 1}]}}, restart, swap-in]\n",
+	 "5:27: as: must stand behind the restart"},
 	{STORE "  steps: [{swap-in: {by: fd}}]\n", "5:22: unknown key 'by' in swap-in"},
 	{STORE "  steps: [store-close, swap-in]\n",
 	 "5:24: swap-in: the store is closed, a step store-open is due"},

@@ -262,9 +262,64 @@ static void what_is_not_there_is_told_apart_from_what_is_damaged(void **state)
 	refused(fixture, -EBADMSG, "SWAPMANI");
 	memset(fixture->record, 0, sizeof(fixture->record));
 	write_file(fixture, "swapio.store", fixture->record, sizeof(fixture->record));
-	refused(fixture, -ENOENT, "SWAPSTOR");
+	refused(fixture, -EBADMSG, "SWAPSTOR");
 	write_file(fixture, "swapio.store", fixture->record, 100);
 	refused(fixture, -EBADMSG, "cut");
+}
+
+/* Generation 1 in slot 0, where a volume's first one belongs, and nothing in slot 1. */
+static size_t make_first(struct fixture *fixture)
+{
+	static char long_name[1000];
+	struct image_group first = image_adam(1);
+
+	memset(fixture->volume + SLOT_AT(0), 0, 2 * (size_t)IMAGE_SLOT_BYTES);
+	memset(long_name, 'n', sizeof(long_name) - 1);
+	first.slot = 0;
+	first.tensors[3].name = long_name;
+	return image_generation(fixture->volume, &first);
+}
+
+/* Whatever sectors of it are there: only a whole one is a generation. */
+static void a_first_manifest_that_was_torn_is_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t bytes = make_first(fixture);
+	unsigned sectors = (unsigned)((bytes + 511) / 512);
+
+	assert_true(sectors >= 3);
+	for (unsigned there = 0; there < 1u << sectors; there++) {
+		make_first(fixture);
+		for (unsigned i = 0; i < sectors; i++)
+			if (!(there & 1u << i))
+				memset(fixture->volume + SLOT_AT(0) + (size_t)i * 512, 0, 512);
+		write_volume(fixture, 1);
+		if (there + 1 < 1u << sectors)
+			refused(fixture, -ENOENT, "nothing is stored");
+		else
+			assert_int_equal(open_group(fixture, "optimizer"), 0);
+	}
+}
+
+/* The other slot says that a commit came to its end. */
+static void a_manifest_that_is_damaged_beside_another_record_is_damage(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_first(fixture);
+	fixture->volume[SLOT_AT(0) + 100] ^= 1;
+	fixture->volume[SLOT_AT(1) + IMAGE_SLOT_BYTES - 1] = 1;
+	write_volume(fixture, 1);
+	assert_int_equal(open_group(fixture, "optimizer"), -EBADMSG);
+}
+
+static void a_head_that_is_not_there_is_damage(void **state)
+{
+	struct fixture *fixture = *state;
+
+	memset(fixture->volume, 0, IMAGE_UNIT);
+	write_volume(fixture, 1);
+	refused(fixture, -EBADMSG, "SWAPVOLU");
 }
 
 static void a_volume_of_another_store_is_foreign(void **state)
@@ -496,6 +551,9 @@ int main(void)
 		TEST(padding_that_is_not_zero_is_damage),
 		TEST(a_torn_tail_is_damage_of_the_tensors_in_it),
 		TEST(what_is_not_there_is_told_apart_from_what_is_damaged),
+		TEST(a_first_manifest_that_was_torn_is_nothing),
+		TEST(a_manifest_that_is_damaged_beside_another_record_is_damage),
+		TEST(a_head_that_is_not_there_is_damage),
 		TEST(a_volume_of_another_store_is_foreign),
 		TEST(a_volume_under_the_name_of_another_is_refused),
 		TEST(a_manifest_that_cannot_be_is_refused_though_its_sum_is_right),

@@ -6,151 +6,15 @@
  */
 #undef NDEBUG
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
-#include "observed.h"
-#include "pattern.h"
 #include "reader_store.h"
-#include "store_image.h"
-
-#define SEED 7
-
-struct fixture {
-	struct observed *it;
-	char directory[64];
-	unsigned char volume[IMAGE_VOLUME_BYTES];
-};
-
-static const struct image_tensor *tensors(void)
-{
-	static struct image_group adam;
-
-	adam = image_adam(1);
-	return adam.tensors;
-}
-
-/* torch Adam's states as the workload has them; one swap-out of generation 1. */
-static void describe(struct observed *it)
-{
-	struct workload *workload = &it->test_case.workload;
-	struct outcome_request *swap = &it->outcome.requests[0];
-
-	workload->store.used = true;
-	workload->tensors_count = 4;
-	for (unsigned i = 0; i < 4; i++) {
-		const struct image_tensor *from = &tensors()[i];
-		struct tensor *to = &workload->tensors[i];
-
-		tensor_defaults(to);
-		snprintf(to->name, sizeof(to->name), "%s", from->name);
-		to->numel = from->numel;
-		to->dtype = from->element == 1 ? DTYPE_U8 : DTYPE_FP32;
-		to->dims = from->dims;
-		memcpy(to->shape, from->shape, sizeof(to->shape));
-	}
-	it->outcome.requests_count = 1;
-	*swap = (struct outcome_request){.write = true,
-					 .stage = STAGE_DONE,
-					 .length = 4 + 12000 + 12288,
-					 .bytes = 4 + 12000 + 12288,
-					 .generation = 1,
-					 .swap = true,
-					 .unnamed = true,
-					 .tensors = 15,
-					 .stored = 1,
-					 .cause = "none",
-					 .place = "store"};
-}
-
-static void fill(unsigned tensor, uint64_t generation, unsigned char *data, uint64_t bytes)
-{
-	struct pattern pattern = {SEED, tensor, (uint32_t)generation};
-
-	pattern_fill(&pattern, 0, data, bytes);
-}
-
-static void write_file(const char *directory, const char *name, const void *bytes, size_t count)
-{
-	char path[192];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/store/%s", directory, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, count), count);
-	close(fd);
-}
-
-static void volume_name(char name[64])
-{
-	snprintf(name, 64, "%016" PRIx64 "-1.vol", (uint64_t)XXH64("optimizer", 9, 0));
-}
-
-static void write_volume(const struct fixture *fixture)
-{
-	char name[64];
-
-	volume_name(name);
-	write_file(fixture->directory, name, fixture->volume, sizeof(fixture->volume));
-}
-
-static void make_generation(struct fixture *fixture, uint64_t generation)
-{
-	struct image_group adam = image_adam(generation);
-
-	adam.fill = fill;
-	image_generation(fixture->volume, &adam);
-}
-
-static int set_up(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	unsigned char record[IMAGE_UNIT];
-	char path[128];
-
-	assert_non_null(fixture);
-	fixture->it = observed_make();
-	describe(fixture->it);
-	snprintf(fixture->directory, sizeof(fixture->directory), "/tmp/test_swap.XXXXXX");
-	assert_non_null(mkdtemp(fixture->directory));
-	snprintf(path, sizeof(path), "%s/store", fixture->directory);
-	assert_int_equal(mkdir(path, 0777), 0);
-	image_record(record, 0);
-	write_file(fixture->directory, "swapio.store", record, sizeof(record));
-	image_head(fixture->volume, "optimizer", 1);
-	make_generation(fixture, 1);
-	write_volume(fixture);
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-	char name[64], path[192];
-
-	volume_name(name);
-	snprintf(path, sizeof(path), "%s/store/%s", fixture->directory, name);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/store/swapio.store", fixture->directory);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/store", fixture->directory);
-	rmdir(path);
-	assert_int_equal(rmdir(fixture->directory), 0);
-	observed_free(fixture->it);
-	free(fixture);
-	return 0;
-}
+#include "swap_fixture.h"
 
 static void read_store(struct fixture *fixture)
 {
@@ -161,16 +25,6 @@ static void read_store(struct fixture *fixture)
 
 	fixture->it->result.findings_count = 0;
 	reader_check(&job, &fixture->it->result);
-}
-
-static void found(const struct fixture *fixture, const char *oracle, const char *words)
-{
-	const struct case_result *result = &fixture->it->result;
-
-	assert_true(result->findings_count >= 1);
-	assert_string_equal(result->findings[0].oracle, oracle);
-	if (!strstr(result->findings[0].text, words))
-		fail_msg("'%s' lacks '%s'", result->findings[0].text, words);
 }
 
 static void ask(struct fixture *fixture, const char *words)
@@ -265,6 +119,26 @@ static void after_a_failed_swap_out_the_earlier_generation_must_be_there(void **
 	found(fixture, "medium", "has generation 2, must have 1");
 }
 
+/* Not even a first one. */
+static void after_a_failed_first_swap_out_nothing_may_be_there(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[64], path[192];
+
+	fixture->it->outcome.requests[0].error = EIO;
+	read_store(fixture);
+	found(fixture, "medium", "has generation 1, and no swap-out succeeded");
+	fixture->volume[IMAGE_UNIT + IMAGE_SLOT_BYTES] ^= 1;
+	write_volume(fixture);
+	read_store(fixture);
+	found(fixture, "medium", "SWAPMANI");
+	volume_name(name);
+	snprintf(path, sizeof(path), "%s/store/%s", fixture->directory, name);
+	assert_int_equal(unlink(path), 0);
+	read_store(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 0);
+}
+
 static void fail_swap(struct fixture *fixture, int error, const char *cause, const char *text)
 {
 	struct outcome_request *swap = &fixture->it->outcome.requests[0];
@@ -305,7 +179,72 @@ static void a_failure_agrees_with_its_cause_its_range_and_its_sentence(void **st
 	swap->write = true;
 	fail_swap(fixture, EIO, "io", "group optimizer: tensor exp_avg fails");
 	swap->stored = 3;
-	ask(fixture, "does not say that generation 3 is there");
+	ask(fixture, "does not end with '; generation 3 is still stored'");
+	fail_swap(fixture, EIO, "io",
+		  "group optimizer: tensor exp_avg fails; generation 13 is still stored");
+	ask(fixture, "does not end with '; generation 3 is still stored'");
+	fail_swap(fixture, EIO, "io",
+		  "group optimizer: tensor exp_avg fails; generation 3 is still stored");
+	ask(fixture, NULL);
+	swap->stored = 0;
+	ask(fixture, "does not end with '; nothing is stored'");
+	fail_swap(fixture, EIO, "io", "group optimizer: tensor exp_avg fails; nothing is stored");
+	ask(fixture, NULL);
+}
+
+/* Steps out, restart, out: the first process ends, or tells of its last swap-outs no more. */
+static void what_a_process_did_not_live_to_tell_may_be_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct workload *workload = &fixture->it->test_case.workload;
+	struct outcome *outcome = &fixture->it->outcome;
+	struct outcome_write begun[2] = {{.tensor = 1, .generation = 2},
+					 {.tensor = 1, .generation = 3}};
+
+	workload->steps_count = 3;
+	step_defaults(&workload->steps[1], STEP_RESTART);
+	step_defaults(&workload->steps[2], STEP_SWAP_OUT);
+	outcome->requests[1] = outcome->requests[0];
+	outcome->requests[1].step = 2;
+	outcome->requests[1].generation = 4;
+	outcome->requests[1].stored = 4;
+	outcome->requests_count = 2;
+	outcome->writes = begun;
+	outcome->writes_count = 2;
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 2;
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 5;
+	ask(fixture, "commits generation 5 after 1");
+	outcome->writes_count = 0;
+	outcome->requests[1].stored = 3;
+	ask(fixture, "commits generation 3 after 1");
+	outcome->writes = NULL;
+}
+
+static void a_step_that_changes_the_store_begins_a_new_count(void **state)
+{
+	static const enum step_kind changes[] = {STEP_COPY_VOLUME, STEP_REMOVE, STEP_CORRUPT,
+						 STEP_TRUNCATE, STEP_PREPARE};
+	struct fixture *fixture = *state;
+	struct workload *workload = &fixture->it->test_case.workload;
+	struct outcome *outcome = &fixture->it->outcome;
+
+	workload->steps_count = 4;
+	step_defaults(&workload->steps[2], STEP_SWAP_OUT);
+	step_defaults(&workload->steps[3], STEP_SWAP_OUT);
+	outcome->requests[1] = outcome->requests[2] = outcome->requests[0];
+	outcome->requests[1].step = 2;
+	outcome->requests[2].step = 3;
+	outcome->requests_count = 3;
+	for (unsigned i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		step_defaults(&workload->steps[1], changes[i]);
+		outcome->requests[1].stored = 1;
+		outcome->requests[2].stored = 2;
+		ask(fixture, NULL);
+		outcome->requests[2].stored = 3;
+		ask(fixture, "commits generation 3 after 1");
+	}
 }
 
 static void a_success_is_whole_and_counts_generations(void **state)
@@ -358,7 +297,10 @@ int main(void)
 		TEST(tensors_other_than_those_swapped_out_are_told),
 		TEST(after_a_failed_swap_out_the_earlier_generation_must_be_there),
 		TEST(a_failure_agrees_with_its_cause_its_range_and_its_sentence),
+		TEST(after_a_failed_first_swap_out_nothing_may_be_there),
 		TEST(a_success_is_whole_and_counts_generations),
+		TEST(what_a_process_did_not_live_to_tell_may_be_counted),
+		TEST(a_step_that_changes_the_store_begins_a_new_count),
 		TEST(what_a_fault_damaged_is_not_held_against_the_library),
 	};
 
