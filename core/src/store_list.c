@@ -26,7 +26,7 @@ static int look_at(struct swapio_store *store, const struct group_item *item,
 {
 	struct volume volume = {.fd = -1};
 	struct manifest *manifest;
-	int ret = item->known ? swapioi_volume_find(store, item->name, &volume, &manifest, error)
+	int ret = item->known ? swapioi_volume_look(store, item->name, &volume, &manifest, error)
 			      : item->why.code;
 
 	*info = (struct swapio_group_info){.size_bytes = sizeof(*info), .name = item->name};

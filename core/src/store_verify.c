@@ -89,7 +89,7 @@ static bool is_newest(struct swapio_store *store, const char *group, uint64_t ge
 	struct manifest *manifest;
 	bool newest;
 
-	if (swapioi_volume_find(store, group, &volume, &manifest, NULL) < 0)
+	if (swapioi_volume_look(store, group, &volume, &manifest, NULL) < 0)
 		return true;
 	newest = manifest->generation == generation;
 	swapioi_manifest_destroy(manifest);
@@ -123,7 +123,7 @@ static int verify_once(struct verify *verify, const char *group)
 	struct swapio_error why = {.code = 0};
 	struct volume volume = {.fd = -1};
 	struct manifest *manifest;
-	int ret = swapioi_volume_find(verify->store, group, &volume, &manifest, &why);
+	int ret = swapioi_volume_look(verify->store, group, &volume, &manifest, &why);
 
 	if (ret < 0)
 		return is_damage(ret) ? hand_out_group(verify, group, &why)

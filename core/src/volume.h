@@ -58,6 +58,9 @@ struct volume {
  */
 int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
 			struct manifest **ret_manifest, struct swapio_error *error);
+/* Likewise, for who only looks: nothing is removed. */
+int swapioi_volume_look(struct swapio_store *store, const char *group, struct volume *ret_volume,
+			struct manifest **ret_manifest, struct swapio_error *error);
 
 /*
  * Make sure that there is a volume for the next generation @next: @volume itself when it is open,

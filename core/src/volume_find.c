@@ -287,7 +287,7 @@ static void remove_left(const struct look *look)
  * From the newest volume down: the first one that holds a generation, or held one, decides. Older
  * ones were replaced by it.
  */
-static int find(struct swapio_store *store, const char *group, struct volume *ret_volume,
+static int find(struct swapio_store *store, const char *group, bool tidy, struct volume *ret_volume,
 		struct manifest **ret_manifest, struct swapio_error *error)
 {
 	uint64_t group_sum = swapioi_record_sum(group, strlen(group)), number = UINT64_MAX;
@@ -305,7 +305,8 @@ static int find(struct swapio_store *store, const char *group, struct volume *re
 			*ret_volume = volume;
 			return 0;
 		case LOOKS_LEFT:
-			remove_left(&look);
+			if (tidy)
+				remove_left(&look);
 			break;
 		case LOOKS_OTHER:
 			break;
@@ -330,17 +331,30 @@ static uint64_t seals(struct swapio_store *store)
  * Who lists and verifies may read while the group is swapped out. A slot that was read before its
  * manifest came, and the other one after it was sealed, look like damage; then it is read again.
  */
-int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
-			struct manifest **ret_manifest, struct swapio_error *error)
+static int find_settled(struct swapio_store *store, const char *group, bool tidy,
+			struct volume *ret_volume, struct manifest **ret_manifest,
+			struct swapio_error *error)
 {
 	uint64_t before;
 	int ret;
 
 	do {
 		before = seals(store);
-		ret = find(store, group, ret_volume, ret_manifest, error);
+		ret = find(store, group, tidy, ret_volume, ret_manifest, error);
 	} while (ret == -EBADMSG && seals(store) != before);
 	return ret;
+}
+
+int swapioi_volume_find(struct swapio_store *store, const char *group, struct volume *ret_volume,
+			struct manifest **ret_manifest, struct swapio_error *error)
+{
+	return find_settled(store, group, true, ret_volume, ret_manifest, error);
+}
+
+int swapioi_volume_look(struct swapio_store *store, const char *group, struct volume *ret_volume,
+			struct manifest **ret_manifest, struct swapio_error *error)
+{
+	return find_settled(store, group, false, ret_volume, ret_manifest, error);
 }
 
 int swapioi_volume_group(struct swapio_store *store, const struct medium_entry *entry,

@@ -341,6 +341,29 @@ static void what_is_removed_is_gone(void **state)
 	close_store(store);
 }
 
+/* The next swap-out removes it; before that it is evidence. */
+static void what_a_crash_left_stays_for_who_only_looks(void **state)
+{
+	struct swapio_store *store = open_store();
+	char path[STORE_PATH_BYTES + 64];
+	unsigned char torn[4096] = {0};
+
+	(void)state;
+	swap_out(store, "g", NUMEL, 1);
+	volume_path("g", 1, path);
+	overwrite(path, 2 * 4096, torn, sizeof(torn));
+	memset(torn, 9, 512);
+	overwrite(path, 4096, torn, sizeof(torn));
+	assert_int_equal(list(store), 0);
+	assert_int_equal(groups_count, 0);
+	assert_int_equal(verify(store, NULL), 0);
+	assert_int_equal(verify(store, "g"), -ENOENT);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(find_error(store, "g"), -ENOENT);
+	assert_int_equal(access(path, F_OK), -1);
+	close_store(store);
+}
+
 struct race {
 	struct swapio_store *store;
 	_Atomic bool stop;
@@ -407,6 +430,7 @@ int main(void)
 		VERIFY_TEST(a_handle_with_few_requests_verifies_too),
 		VERIFY_TEST(a_foreign_group_is_listed_and_told),
 		VERIFY_TEST(what_is_removed_is_gone),
+		VERIFY_TEST(what_a_crash_left_stays_for_who_only_looks),
 		VERIFY_TEST(a_group_that_is_swapped_out_meanwhile_is_not_damaged),
 	};
 

@@ -6,8 +6,8 @@
  *   harness -> fork server  a process is wanted: struct wire_case, three texts, descriptors
  *   fork server -> harness  struct wire_report: it began, it ended
  *   case -> harness         lines of JSON in a shared file (wire_outcome), kept up to a crash
- *   case <-> harness        struct wire_pause: "I stand behind step N, look at the files"
- *   case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
+ *   case <-> harness        struct wire_pause: "I stand before, or behind, step N, look at the
+ * files" case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
  *   harness -> case         that other: struct wire_case and its texts
  *
  * Threads: caller storage.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 3u
+#define WIRE_VERSION 4u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
@@ -43,8 +43,8 @@ struct wire_case {
 	uint32_t backend;
 	uint32_t sector_bytes, memory_align_bytes;
 	uint64_t seed;
-	uint64_t deadline_ns;	       /* virtual, in sim */
-	uint64_t pause_steps;	       /* bit per step: pause behind it */
+	uint64_t deadline_ns; /* virtual, in sim */
+	uint64_t pause_steps; /* bit per step: pause behind it; before it, too, if it verifies */
 	uint32_t step_first, step_end; /* the steps of this process */
 	struct wire_kept kept[WIRE_TENSORS_MAX];
 	uint32_t work_dir_bytes, schedule_bytes, workload_bytes;
@@ -62,6 +62,7 @@ struct wire_report {
 
 struct wire_pause {
 	uint32_t id, step; /* or WIRE_STEP_DONE */
+	uint32_t before;   /* the step is still to come */
 };
 #define WIRE_STEP_DONE UINT32_MAX
 

@@ -10,12 +10,14 @@
 #define ORACLE_H
 
 #include "eventlog.h"
+#include "reader_look.h"
 #include "result.h"
 #include "run_outcome.h"
 
 struct observation {
 	const struct workload *workload;
 	const struct outcome *outcome;
+	const struct store_looks *looks; /* one for each verify, by another process */
 	struct eventlog *log;
 	uint64_t log_first;   /* its first record of the process that ran last */
 	bool cut;	      /* the power was cut, and the case went on in a fresh process */
@@ -35,6 +37,7 @@ oracle_fn oracle_ledger;   /* every block submitted completes exactly once, and 
 oracle_fn oracle_blame;	   /* who is said to have failed is who got a failing completion */
 oracle_fn oracle_contract; /* what the library says of a request is consistent with itself */
 oracle_fn oracle_swap;	   /* the same of swaps of a store */
+oracle_fn oracle_verify;   /* what it says of a whole store is what another process sees */
 oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
 oracle_fn oracle_deadline; /* it ended in time, and by itself */
 

@@ -6,7 +6,7 @@
 
 static oracle_fn *const oracles[] = {
 	oracle_deadline, oracle_data, oracle_ledger, oracle_blame,
-	oracle_contract, oracle_swap, oracle_leaks,
+	oracle_contract, oracle_swap, oracle_verify, oracle_leaks,
 };
 
 static oracle_fn *const of_processes[] = {oracle_ledger, oracle_leaks};

@@ -11,6 +11,7 @@
 
 #include "oracle.h"
 #include "points.h"
+#include "sentence.h"
 
 struct asked { /* one swap, where it is told of */
 	const struct observation *seen;
@@ -102,17 +103,6 @@ static bool ends_with(const char *text, const char *words)
 	return length >= end && strcmp(text + length - end, words) == 0;
 }
 
-/* Long names may be cut, but not so that they are nobody's. */
-#define NAME_SAID_BYTES 60
-
-static bool says_name(const char *text, const char *name)
-{
-	char said[NAME_SAID_BYTES + 1];
-
-	snprintf(said, sizeof(said), "%.*s", NAME_SAID_BYTES, name);
-	return strstr(text, said);
-}
-
 /* Who reads it must know what failed, and after a swap-out what is still there. */
 static void check_sentence(const struct asked *asked)
 {
@@ -120,9 +110,9 @@ static void check_sentence(const struct asked *asked)
 	const struct workload *workload = asked->seen->workload;
 	char words[64];
 
-	if (!says_name(swap->text, workload->store.group))
+	if (!sentence_names(swap->text, workload->store.group))
 		WRONG(asked, "its sentence does not name the group: '%s'", swap->text);
-	if (!swap->unnamed && !says_name(swap->text, workload->tensors[swap->tensor].name))
+	if (!swap->unnamed && !sentence_names(swap->text, workload->tensors[swap->tensor].name))
 		WRONG(asked, "its sentence does not name tensor %s: '%s'",
 		      workload->tensors[swap->tensor].name, swap->text);
 	if (!swap->write || strcmp(swap->cause, "missing") == 0)

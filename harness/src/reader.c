@@ -56,7 +56,8 @@ uint64_t reader_pause_steps(const struct workload *workload)
 	uint64_t steps = 0;
 
 	for (unsigned i = 0; i < workload->steps_count; i++)
-		if (is_read_behind(workload, i) && is_changed_later(workload, i))
+		if (workload->steps[i].kind == STEP_VERIFY ||
+		    (is_read_behind(workload, i) && is_changed_later(workload, i)))
 			steps |= UINT64_C(1) << i;
 	return steps;
 }
@@ -86,6 +87,8 @@ uint64_t reader_bytes(const struct reader_job *job)
 {
 	uint64_t bytes = 0;
 
+	if (job->look)
+		return workload_file_bytes(job->workload);
 	if (job->workload->store.used)
 		return reader_store_bytes(job);
 	for (unsigned i = job->request_first; i < job->outcome->requests_count; i++)
@@ -214,6 +217,10 @@ static void check_request(const struct reader_job *job, const struct outcome_req
 
 void reader_check(const struct reader_job *job, struct case_result *result)
 {
+	if (job->look) {
+		reader_look(job);
+		return;
+	}
 	if (job->workload->store.used) {
 		reader_store_check(job, result);
 		return;

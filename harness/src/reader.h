@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "reader_look.h"
 #include "result.h"
 #include "run_outcome.h"
 
@@ -19,12 +20,15 @@ struct reader_job {
 	const struct workload *workload;
 	const struct outcome *outcome;
 	uint64_t seed;
-	bool from_medium;	/* real files: drop the page cache first */
-	unsigned step;		/* whose writes are looked at */
-	unsigned request_first; /* in the outcome; what came before was looked at */
+	bool from_medium;	 /* real files: drop the page cache first */
+	unsigned step;		 /* whose writes are looked at */
+	unsigned request_first;	 /* in the outcome; what came before was looked at */
+	struct store_look *look; /* to be filled in, of a step verify; else NULL */
+	bool before;		 /* the step is still to come */
 };
 
-/* Steps behind which the case has to pause, because a later step changes what is to be read. */
+/* Steps behind which the case has to pause, because a later step changes what is to be read, or
+ * the library just judged it. */
 uint64_t reader_pause_steps(const struct workload *workload);
 /* The step whose files are read after the end of that process of the case, or -1. */
 int reader_last_step(const struct workload *workload, unsigned image);

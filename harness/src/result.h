@@ -35,7 +35,8 @@ const char *failure_class_name(enum failure_class failure_class);
 /* One thing an oracle found wrong, or a fact worth telling. */
 #define FINDING_TEXT_BYTES 320
 struct finding {
-	const char *oracle; /* "data", "medium", "ledger", "contract", "leaks", "deadline" */
+	const char *oracle; /* "data", "medium", "ledger", "contract", "verify", "leaks",
+			     * "deadline" */
 	enum failure_class failure_class;
 	char text[FINDING_TEXT_BYTES]; /* tensor exp_avg, bytes 131072-262143 hold generation 1:
 					  lost write */

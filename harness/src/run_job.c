@@ -55,6 +55,16 @@ static int make_log(struct job *job)
 	return error < 0 ? error : eventlog_open(job->log_fd, &job->log);
 }
 
+static int make_look(struct job *job)
+{
+	job->look = mmap(NULL, sizeof(*job->look), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job->look != MAP_FAILED)
+		return 0;
+	job->look = NULL;
+	return -errno;
+}
+
 int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number)
 {
 	int ends[2] = {-1, -1}, error;
@@ -72,6 +82,8 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 	error = make_log(job);
 	if (error == 0)
 		error = make_outcome_file(job);
+	if (error == 0)
+		error = make_look(job);
 	if (error == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		error = -errno;
 	job->pause_ours = ends[0];
@@ -96,6 +108,9 @@ void job_fini(struct job *job)
 	eventlog_close(job->log);
 	if (job->outcome_file)
 		munmap(job->outcome_file, WIRE_OUTCOME_BYTES_MAX);
+	if (job->look)
+		munmap(job->look, sizeof(*job->look));
+	looks_free(&job->looks);
 	close_fd(job->log_fd);
 	close_fd(job->outcome_fd);
 	close_fd(job->pause_ours);
@@ -143,6 +158,7 @@ int job_reset(struct job *job, const struct test_case *test_case)
 	job->pids[0] = 0;
 	job->log_first = 0;
 	job->requests_read = 0;
+	job->looks.count = 0;
 	job->story[0] = '\0';
 	job->asks_jobctl = asks_jobctl(&test_case->schedule);
 	job->pause_steps = reader_pause_steps(&test_case->workload);
@@ -245,6 +261,11 @@ void job_started(struct job *job, pid_t pid)
 	job->due_ns = job_now_ns() + allowed;
 }
 
+static bool is_looking(const struct job *job)
+{
+	return job->paused && job->test_case->workload.steps[job->pause_step].kind == STEP_VERIFY;
+}
+
 static struct reader_job reader_job_of(const struct job *job, unsigned step)
 {
 	return (struct reader_job){
@@ -255,23 +276,45 @@ static struct reader_job reader_job_of(const struct job *job, unsigned step)
 		.from_medium = job->test_case->target != TARGET_SIM,
 		.step = step,
 		.request_first = job->requests_read,
+		.look = is_looking(job) ? job->look : NULL,
+		.before = job->pause_before,
 	};
 }
 
 /* The case goes on: its time does not count while we read. */
 static void answer_pause(struct job *job)
 {
-	struct wire_pause answer = {job->id, job->pause_step};
+	struct wire_pause answer = {job->id, job->pause_step, job->pause_before};
 	ssize_t sent = send(job->pause_ours, &answer, sizeof(answer), MSG_NOSIGNAL);
 
 	(void)sent; /* killed in the meantime: its end is told by its server */
 	job->paused = false;
 }
 
+/* Whoever dies in a verify has no second moment, and is found for that. */
+static void begin_look(struct job *job)
+{
+	if (job->pause_before)
+		*job->look = (struct store_look){.log_first = eventlog_count(job->log)};
+	else
+		job->look->log_end = eventlog_count(job->log);
+}
+
+static void end_look(struct job *job)
+{
+	if (!job->pause_before && looks_add(&job->looks, job->look) < 0)
+		snprintf(job->outcome.broken, sizeof(job->outcome.broken),
+			 "no memory for what the reader saw");
+}
+
 static void reading_done(struct job *job)
 {
-	job->requests_read = job->outcome.requests_count;
+	if (is_looking(job))
+		end_look(job);
+	else
+		job->requests_read = job->outcome.requests_count;
 	if (job->ended) {
+		job->paused = false;
 		job->state = JOB_ENDED;
 		return;
 	}
@@ -284,6 +327,8 @@ static void read_files(struct job *job, unsigned step)
 {
 	struct reader_job reader_job = reader_job_of(job, step);
 
+	if (is_looking(job))
+		begin_look(job);
 	if (reader_bytes(&reader_job) > READ_AT_ONCE_BYTES &&
 	    reader_fork(&job->reader, &reader_job) == 0) {
 		job->state = JOB_READING;
@@ -360,6 +405,7 @@ void job_pause_readable(struct job *job)
 		return;
 	job->paused = true;
 	job->pause_step = pause.step;
+	job->pause_before = pause.before;
 	if (outcome_read(&job->outcome, job->outcome_file) < 0) {
 		job_kill(job);
 		return;
@@ -432,6 +478,7 @@ static struct observation observe(const struct job *job, bool emulated)
 	return (struct observation){
 		.workload = &job->test_case->workload,
 		.outcome = &job->outcome,
+		.looks = &job->looks,
 		.log = job->log,
 		.log_first = job->log_first,
 		.cut = job->cut,

@@ -54,7 +54,10 @@ struct job {
 	uint64_t began_ns, due_ns, patience;
 	uint64_t pause_steps;
 	bool paused; /* the case waits for an answer */
+	bool pause_before;
 	unsigned pause_step, requests_read;
+	struct store_look *look; /* of the verify that runs; a child of ours sees it, too */
+	struct store_looks looks;
 	struct reader reader;
 	char story[JOB_STORY_BYTES];
 	char work_dir[WORK_DIR_BYTES];

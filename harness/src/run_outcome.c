@@ -103,6 +103,43 @@ static int read_call(struct outcome *outcome, const json_t *line)
 	return 0;
 }
 
+static int read_damage(struct outcome *outcome, const json_t *line)
+{
+	struct outcome_damage *damage;
+
+	if (grow(&outcome->damages, outcome->damages_count, &outcome->damages_room,
+		 sizeof(*damage)) < 0)
+		return -ENOMEM;
+	damage = &outcome->damages[outcome->damages_count++];
+	damage->named = number_of(line, "named");
+	damage->offset = (uint64_t)number_of(line, "offset");
+	damage->length = (uint64_t)number_of(line, "length");
+	damage->error = (int)number_of(line, "error");
+	copy_text(damage->group, sizeof(damage->group), line, "group");
+	copy_text(damage->tensor, sizeof(damage->tensor), line, "name");
+	copy_text(damage->text, sizeof(damage->text), line, "text");
+	return 0;
+}
+
+/* It is a call of the library like others, too. */
+static int read_verify(struct outcome *outcome, const json_t *line)
+{
+	struct outcome_verify *verify;
+
+	if (read_call(outcome, line) < 0 || grow(&outcome->verifies, outcome->verifies_count,
+						 &outcome->verifies_room, sizeof(*verify)) < 0)
+		return -ENOMEM;
+	verify = &outcome->verifies[outcome->verifies_count++];
+	verify->step = (unsigned)number_of(line, "step");
+	verify->error = (int)number_of(line, "error");
+	verify->damages_first = outcome->damages_told;
+	verify->damages_count = outcome->damages_count - outcome->damages_told;
+	outcome->damages_told = outcome->damages_count;
+	copy_text(verify->place, sizeof(verify->place), line, "place");
+	copy_text(verify->text, sizeof(verify->text), line, "text");
+	return 0;
+}
+
 static int read_remark(struct outcome_remark **list, unsigned *count, unsigned *room,
 		       const json_t *line)
 {
@@ -242,6 +279,7 @@ static const struct line_kind {
 	{"after", read_after},	   {"stats", read_stats},     {"opened", read_opened},
 	{"begun", read_begun},	   {"durable", read_durable}, {"kept", read_kept},
 	{"broken", read_broken},   {"aborted", read_aborted}, {"end", read_end},
+	{"damage", read_damage},   {"verify", read_verify},
 };
 
 /* The worker may have gone mad: whoever reads these as an index must be safe. */
@@ -296,6 +334,7 @@ int outcome_read(struct outcome *outcome, const struct wire_outcome *file)
 void outcome_next_process(struct outcome *outcome)
 {
 	outcome->ended = outcome->aborted = false;
+	outcome->damages_told = outcome->damages_count; /* it died before it said more */
 	outcome->before.known = outcome->after.known = false;
 }
 
@@ -309,11 +348,15 @@ void outcome_reset(struct outcome *outcome)
 		.data = kept.data,
 		.wrong = kept.wrong,
 		.writes = kept.writes,
+		.damages = kept.damages,
+		.verifies = kept.verifies,
 		.requests_room = kept.requests_room,
 		.calls_room = kept.calls_room,
 		.data_room = kept.data_room,
 		.wrong_room = kept.wrong_room,
 		.writes_room = kept.writes_room,
+		.damages_room = kept.damages_room,
+		.verifies_room = kept.verifies_room,
 	};
 }
 
@@ -324,6 +367,8 @@ void outcome_free(struct outcome *outcome)
 	free(outcome->data);
 	free(outcome->wrong);
 	free(outcome->writes);
+	free(outcome->damages);
+	free(outcome->verifies);
 	*outcome = (struct outcome){0};
 }
 

@@ -45,6 +45,23 @@ struct outcome_call {
 	char text[OUTCOME_TEXT_BYTES];
 };
 
+/* Bytes of a store that the library says are damaged. */
+struct outcome_damage {
+	bool named; /* a tensor is; else it is the manifest, or the volume */
+	char group[WORKLOAD_NAME_BYTES], tensor[WORKLOAD_NAME_BYTES];
+	uint64_t offset, length;
+	int error;
+	char text[OUTCOME_TEXT_BYTES];
+};
+
+/* A verify of the whole store, and what it handed out: these of @damages. */
+struct outcome_verify {
+	unsigned step, damages_first, damages_count;
+	int error;
+	char place[WORKLOAD_PLACE_BYTES];
+	char text[OUTCOME_TEXT_BYTES];
+};
+
 /* What the worker itself saw go wrong: bytes (data), or promises of the interface. */
 struct outcome_remark {
 	unsigned step, tensor;
@@ -75,8 +92,12 @@ struct outcome {
 	struct outcome_call *calls;
 	struct outcome_remark *data, *wrong;
 	struct outcome_write *writes;
+	struct outcome_damage *damages;
+	struct outcome_verify *verifies;
 	unsigned requests_count, calls_count, data_count, wrong_count, writes_count;
 	unsigned requests_room, calls_room, data_room, wrong_room, writes_room;
+	unsigned damages_count, verifies_count, damages_room, verifies_room;
+	unsigned damages_told;			 /* of them belong to a verify that is over */
 	struct wire_kept kept[WIRE_TENSORS_MAX]; /* for the next process of the case */
 	struct outcome_counts before, after;
 	int64_t stats[OUTCOME_STATS]; /* summed over the handles that were closed */

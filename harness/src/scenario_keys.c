@@ -244,6 +244,9 @@ const struct step_rule step_rules[STEP_COUNT] = {
 			      "copy the group's volumes over those of another directory, outside "
 			      "of the library"},
 	[STEP_RELEASE] = {NULL, "tensors expect", "give back slots that were kept"},
+	[STEP_VERIFY] = {NULL, "expect",
+			 "have the library read the whole store and report what is damaged; "
+			 "another process says whether it is right"},
 	[STEP_SYNC] = {"tensors directory expect", NULL,
 		       "fsync the files and their directory, outside of the library"},
 	[STEP_REPLACE] = {"tensors timeout expect", NULL,

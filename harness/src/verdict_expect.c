@@ -175,18 +175,20 @@ static unsigned judge_requests(struct comparison *comparison, enum expect_result
 	return failures;
 }
 
-/* An open that failed, of handle or store, and of which its own step says nothing. */
-static bool is_open(const struct comparison *comparison, const struct outcome_call *call)
+/* A call that failed and counts as a request does: an open, of handle or store, or a verify, of
+ * which its own step says nothing. */
+static bool counts(const struct comparison *comparison, const struct outcome_call *call)
 {
-	bool store = strcmp(call->call, "store-open") == 0;
+	bool open = strcmp(call->call, "open") == 0;
 
-	if (!call->error || (!store && strcmp(call->call, "open") != 0))
+	if (!call->error ||
+	    (!open && strcmp(call->call, "store-open") != 0 && strcmp(call->call, "verify") != 0))
 		return false;
-	return !store || !expected_of_step(comparison, call->step)[0];
+	return open || !expected_of_step(comparison, call->step)[0];
 }
 
-/* Opens that failed count as refusals of everything behind them. */
-static unsigned judge_opens(struct comparison *comparison, enum expect_result wanted)
+/* Opens that failed refuse everything behind them; a verify that fails tells of damage. */
+static unsigned judge_calls(struct comparison *comparison, enum expect_result wanted)
 {
 	const struct outcome *outcome = comparison->seen->outcome;
 	const struct expectation *expect = comparison->expect;
@@ -195,22 +197,21 @@ static unsigned judge_opens(struct comparison *comparison, enum expect_result wa
 	for (unsigned i = 0; i < outcome->calls_count; i++) {
 		const struct outcome_call *call = &outcome->calls[i];
 
-		if (!is_open(comparison, call))
+		if (!counts(comparison, call))
 			continue;
 		failures++;
 		if (wanted == EXPECT_OK)
-			differs(comparison, GAP_UNEXPECTED, "open fails with %s: %s",
+			differs(comparison, GAP_UNEXPECTED, "%s fails with %s: %s", call->call,
 				name_of_errno(call->error), call->text);
 		if (!errno_fits(expect->error, call->error))
-			differs(comparison, GAP_UNEXPECTED, "open fails with %s, must with %s",
-				name_of_errno(call->error), expect->error);
+			differs(comparison, GAP_UNEXPECTED, "%s fails with %s, must with %s",
+				call->call, name_of_errno(call->error), expect->error);
 		if (!call->text[0])
-			differs(comparison, GAP_UNEXPECTED,
-				"open fails with %s, without a sentence",
-				name_of_errno(call->error));
+			differs(comparison, GAP_UNEXPECTED, "%s fails with %s, without a sentence",
+				call->call, name_of_errno(call->error));
 		if (expect->message[0] && !strstr(call->text, expect->message))
-			differs(comparison, GAP_UNEXPECTED, "open: '%s' does not say '%s'",
-				call->text, expect->message);
+			differs(comparison, GAP_UNEXPECTED, "%s: '%s' does not say '%s'",
+				call->call, call->text, expect->message);
 	}
 	return failures;
 }
@@ -279,7 +280,7 @@ static void compare_calls(struct comparison *comparison)
 	for (unsigned i = 0; i < outcome->calls_count; i++) {
 		const struct outcome_call *call = &outcome->calls[i];
 
-		if (!call->error || is_open(comparison, call))
+		if (!call->error || counts(comparison, call))
 			continue;
 		if (strcmp(call->call, "last close") == 0 && outcome->aborted)
 			continue; /* what never completes cannot be closed */
@@ -365,7 +366,7 @@ enum expectation_gap verdict_compare(const struct test_case *test_case,
 	enum expect_result wanted = expected_result(&comparison);
 	unsigned failures = judge_requests(&comparison, wanted);
 
-	failures += judge_opens(&comparison, wanted);
+	failures += judge_calls(&comparison, wanted);
 	compare_calls(&comparison);
 	compare_count(&comparison, wanted, failures);
 	compare_effects(&comparison, failures);

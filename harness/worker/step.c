@@ -27,7 +27,7 @@ static step_fn *const with_store[STEP_COUNT] = {
 	[STEP_CORRUPT] = step_store_corrupt,   [STEP_REMOVE] = step_store_remove,
 	[STEP_STORE_OPEN] = step_store_open,   [STEP_STORE_CLOSE] = step_store_close,
 	[STEP_COPY_VOLUME] = step_copy_volume, [STEP_PREPARE] = step_make_store,
-	[STEP_RELEASE] = step_release,
+	[STEP_RELEASE] = step_release,	       [STEP_VERIFY] = step_verify,
 };
 
 static step_fn *function_of(enum step_kind kind)
@@ -51,9 +51,9 @@ int64_t step_timeout(const struct step *step)
 }
 
 /* Let the harness look at the files as they are now. */
-static void pause_for_reader(void)
+static void pause_for_reader(bool before)
 {
-	struct wire_pause pause = {.id = worker.wire.id, .step = worker.step};
+	struct wire_pause pause = {.id = worker.wire.id, .step = worker.step, .before = before};
 
 	if (!(worker.wire.pause_steps & UINT64_C(1) << worker.step))
 		return;
@@ -70,8 +70,10 @@ static void run_one(unsigned index)
 	tell_step();
 	if (!can_run(step))
 		return;
+	if (step->kind == STEP_VERIFY) /* what it must leave as it is */
+		pause_for_reader(true);
 	function_of(step->kind)(step);
-	pause_for_reader();
+	pause_for_reader(false);
 }
 
 void step_run_all(void)

@@ -79,10 +79,13 @@ void step_store_corrupt(const struct step *step);
 void step_store_remove(const struct step *step);
 void step_make_store(const struct step *step);
 void step_copy_volume(const struct step *step);
+void step_verify(const struct step *step);
 
 /* aftermath_store.c: the store, too, has to work again. */
 void aftermath_store(void);
 
 void tell_swap(const struct swap *swap);
+void tell_damage(const struct swapio_damage *damage);
+void tell_verify(int error, const char *text);
 
 #endif /* SWAP_H */

@@ -216,6 +216,34 @@ void tell_call(const char *call, int error, const char *text)
 	end(&line);
 }
 
+/* Of a verify that is not over: what it said of the store comes behind. */
+void tell_damage(const struct swapio_damage *damage)
+{
+	struct line line;
+
+	begin(&line, "damage");
+	add_text(&line, "group", damage->group);
+	add_number(&line, "named", damage->tensor != NULL);
+	add_text(&line, "name", damage->tensor ? damage->tensor : "");
+	add_number(&line, "offset", (int64_t)damage->offset_bytes);
+	add_number(&line, "length", (int64_t)damage->length_bytes);
+	add_number(&line, "error", -damage->error);
+	add_text(&line, "text", damage->text ? damage->text : "");
+	end(&line);
+}
+
+void tell_verify(int error, const char *text)
+{
+	struct line line;
+
+	begin(&line, "verify");
+	add_text(&line, "call", "verify");
+	add_text(&line, "place", kept.place);
+	add_number(&line, "error", -error);
+	add_text(&line, "text", text);
+	end(&line);
+}
+
 static const char *wait_call_name(enum swapio_wait_call call)
 {
 	switch (call) {

@@ -222,7 +222,8 @@ typedef int swapio_damage_fn(const struct swapio_damage *damage, void *arg);
  * @arg:   passed on
  * @error: NULL, or filled when the call fails
  *
- * Groups without checksums are read, and their manifests checked.
+ * Groups without checksums are read, and their manifests checked. The store is left as it is, also
+ * what a crash left in it and the next swap-out removes.
  *
  * Return: 0        nothing is damaged
  *         -EBADMSG something is, and was handed out
