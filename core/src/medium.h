@@ -52,6 +52,12 @@ struct medium_ops {
 	 */
 	int (*open)(struct swapio_store *store, struct swapio_error *error);
 
+	/*
+	 * Read again what open found: would the store be found now? 0, -EBADMSG -EXDEV -ENOTSUP
+	 * with a sentence, or -errno of reading. The caller has the turn.
+	 */
+	int (*check)(struct swapio_store *store, struct swapio_error *error);
+
 	/* Give everything back; in a child after fork the lock is left to the parent. */
 	void (*close)(struct swapio_store *store, bool forked);
 

@@ -375,6 +375,7 @@ static int dir_free_bytes(struct swapio_store *store, uint64_t *ret_bytes)
 const struct medium_ops swapioi_medium_dir = {
 	.block_device = false,
 	.open = dir_open,
+	.check = swapioi_dir_record_check,
 	.close = dir_close,
 	.open_volume = dir_open_volume,
 	.close_volume = dir_close_volume,

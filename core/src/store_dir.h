@@ -19,6 +19,9 @@
 /* Open, lock and read the record of the directory store->medium.place_fd; make it if asked to. */
 int swapioi_dir_record(struct swapio_store *store, struct swapio_error *error);
 
+/* Is it still there, and the same? medium_ops.check */
+int swapioi_dir_record_check(struct swapio_store *store, struct swapio_error *error);
+
 /* List a directory from its start, whatever was read from @dir_fd; NULL and errno. */
 DIR *swapioi_dir_list(int dir_fd);
 

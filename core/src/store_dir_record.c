@@ -35,7 +35,8 @@ static int has_name(int dir_fd, const char *name, int fd)
 	return by_fd.st_dev == by_name.st_dev && by_fd.st_ino == by_name.st_ino;
 }
 
-static int read_record(struct swapio_store *store, int fd, struct swapio_error *error)
+static int read_record(const struct swapio_store *store, int fd,
+		       unsigned char id[SWAPIO_STORE_ID_BYTES], struct swapio_error *error)
 {
 	unsigned char unit[STORE_UNIT];
 	struct store_record record;
@@ -58,7 +59,7 @@ static int read_record(struct swapio_store *store, int fd, struct swapio_error *
 	if (ret < 0)
 		return swapioi_error(error, ret == -ENOENT ? -EBADMSG : ret,
 				     "%s: " RECORD_NAME ": %s", store->path, why.text);
-	memcpy(store->id, record.id, sizeof(store->id));
+	memcpy(id, record.id, SWAPIO_STORE_ID_BYTES);
 	return 0;
 }
 
@@ -72,7 +73,7 @@ static int take_record(struct swapio_store *store, int fd, struct swapio_error *
 		if (ret < 0)
 			swapioi_place_error(store, ret, "look for " RECORD_NAME, error);
 		else
-			ret = ret ? read_record(store, fd, error) : AGAIN;
+			ret = ret ? read_record(store, fd, store->id, error) : AGAIN;
 	}
 	if (ret == 0)
 		store->medium.lock_fd = fd;
@@ -205,5 +206,23 @@ int swapioi_dir_record(struct swapio_store *store, struct swapio_error *error)
 	if (ret == AGAIN)
 		return swapioi_error(error, -EBUSY, "%s: others make and remove stores there",
 				     store->path);
+	return ret;
+}
+
+int swapioi_dir_record_check(struct swapio_store *store, struct swapio_error *error)
+{
+	unsigned char id[SWAPIO_STORE_ID_BYTES];
+	int fd = swapioi_place_open(store->medium.place_fd, RECORD_NAME, O_RDONLY | O_NOFOLLOW),
+	    ret;
+
+	if (fd == -ENOENT)
+		return swapioi_error(error, -EBADMSG, "%s: " RECORD_NAME " is gone", store->path);
+	if (fd < 0)
+		return swapioi_place_error(store, fd, "open " RECORD_NAME, error);
+	ret = read_record(store, fd, id, error);
+	close(fd);
+	if (ret == 0 && memcmp(id, store->id, sizeof(id)) != 0)
+		ret = swapioi_error(error, -EXDEV, "%s: " RECORD_NAME " is that of another store",
+				    store->path);
 	return ret;
 }

@@ -85,6 +85,13 @@ static int range_open(struct swapio_store *store, struct swapio_error *error)
 	return ret;
 }
 
+static int range_check(struct swapio_store *store, struct swapio_error *error)
+{
+	int ret = swapioi_range_record_check(store, error);
+
+	return ret < 0 ? ret : swapioi_range_catalog_check(store, error);
+}
+
 static int range_open_volume(struct swapio_store *store, const struct medium_entry *entry,
 			     int *ret_fd, uint64_t *ret_length, struct swapio_error *error)
 {
@@ -211,6 +218,7 @@ static int range_free_bytes(struct swapio_store *store, uint64_t *ret_bytes)
 const struct medium_ops swapioi_medium_range = {
 	.block_device = true,
 	.open = range_open,
+	.check = range_check,
 	.close = range_close,
 	.open_volume = range_open_volume,
 	.close_volume = range_close_volume,

@@ -17,6 +17,10 @@ int swapioi_range_claim(struct swapio_store *store, bool *ret_found, struct swap
 /* Read both copies of the catalog into the index. */
 int swapioi_range_load(struct swapio_store *store, struct swapio_error *error);
 
+/* Are they still there, and the same? medium_ops.check */
+int swapioi_range_record_check(struct swapio_store *store, struct swapio_error *error);
+int swapioi_range_catalog_check(struct swapio_store *store, struct swapio_error *error);
+
 /*
  * Write the published entries of the index, with @change instead of what the index says of it, as
  * the next catalog into both copies. The caller has the turn.

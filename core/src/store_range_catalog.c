@@ -104,6 +104,26 @@ int swapioi_range_load(struct swapio_store *store, struct swapio_error *error)
 	return ret;
 }
 
+/* One copy is enough, if it is not one of an earlier time. */
+int swapioi_range_catalog_check(struct swapio_store *store, struct swapio_error *error)
+{
+	struct catalog catalog = {.count = 0};
+	void *buf;
+	int ret = alloc_copy(store, &buf, error);
+
+	if (ret < 0)
+		return ret;
+	ret = read_best(store, buf, &catalog, error);
+	if (ret == 0 && catalog.sequence < store->medium.sequence)
+		ret = swapioi_error(error, -EBADMSG,
+				    "%s: the catalog is number %" PRIu64 ", and number %" PRIu64
+				    " was written",
+				    store->path, catalog.sequence, store->medium.sequence);
+	free(catalog.entries);
+	swapio_buffer_free(store->handle, buf);
+	return ret;
+}
+
 static int compare_bases(const void *a, const void *b)
 {
 	const struct medium_entry *left = a, *right = b;

@@ -125,3 +125,25 @@ int swapioi_range_claim(struct swapio_store *store, bool *ret_found, struct swap
 	}
 	return ret;
 }
+
+int swapioi_range_record_check(struct swapio_store *store, struct swapio_error *error)
+{
+	unsigned char unit[STORE_UNIT];
+	struct store_record record;
+	struct swapio_error why = {.code = 0};
+	int ret =
+		swapioi_place_read(store->medium.lock_fd, unit, sizeof(unit), store->medium.start);
+
+	if (ret < 0)
+		return swapioi_place_error(store, ret, "read its record", error);
+	ret = swapioi_store_record_decode(unit, &record, &why);
+	if (ret == -ENOENT)
+		ret = swapioi_error(&why, -EBADMSG, "its record is gone");
+	else if (ret == 0 && memcmp(record.id, store->id, sizeof(store->id)) != 0)
+		ret = swapioi_error(&why, -EXDEV, "its record is that of another store");
+	else if (ret == 0 && record.length_bytes != store->medium.length_bytes)
+		ret = swapioi_error(&why, -EBADMSG,
+				    "its record says %" PRIu64 " bytes, and it has %" PRIu64,
+				    record.length_bytes, store->medium.length_bytes);
+	return ret < 0 ? swapioi_error(error, ret, "%s: %s", store->path, why.text) : 0;
+}

@@ -148,12 +148,30 @@ static int verify_group(struct verify *verify, const char *group)
 	return ret;
 }
 
+/* A store that is open can have lost what the next open looks for. */
+static int verify_records(struct verify *verify)
+{
+	struct swapio_store *store = verify->store;
+	struct swapio_error why = {.code = 0};
+	int ret;
+
+	swapioi_store_turn_take(store);
+	ret = store->medium_ops->check(store, &why);
+	swapioi_store_turn_give(store);
+	if (ret == 0)
+		return 0;
+	return is_damage(ret) ? hand_out_group(verify, store->path, &why)
+			      : swapioi_error(verify->error, ret, "%s", why.text);
+}
+
 static int verify_all(struct verify *verify)
 {
 	struct group_items items;
-	int ret = swapioi_groups_collect(verify->store, &items, verify->error);
+	int ret = verify_records(verify);
 
-	if (ret < 0)
+	if (ret == 0)
+		ret = swapioi_groups_collect(verify->store, &items, verify->error);
+	if (ret < 0 || verify->ended)
 		return ret;
 	for (size_t i = 0; i < items.count && ret == 0; i++) {
 		const struct group_item *item = &items.items[i];

@@ -239,6 +239,35 @@ static void either_catalog_will_do(void **state)
 	assert_says("the sum of the catalog differs");
 }
 
+static int note_damage(const struct swapio_damage *damage, void *arg)
+{
+	assert_null(damage->tensor);
+	snprintf(arg, SWAPIO_ERROR_TEXT_BYTES, "%s", damage->text);
+	return 0;
+}
+
+static void record_and_catalog_of_an_open_range_are_verified(void **state)
+{
+	static const uint64_t places[] = {0, CATALOG_0_AT, CATALOG_1_AT};
+	struct swapio_store *store = open_range();
+	char text[SWAPIO_ERROR_TEXT_BYTES] = "";
+
+	(void)state;
+	swap_out(store, "g", NUMEL, 1);
+	assert_int_equal(swapio_store_verify(store, NULL, note_damage, text, &error), 0);
+	flip_byte(store_path, RANGE_AT + places[0] + 20, 1);
+	assert_int_equal(swapio_store_verify(store, NULL, note_damage, text, &error), -EBADMSG);
+	assert_non_null(strstr(text, store_path));
+	flip_byte(store_path, RANGE_AT + places[0] + 20, 1);
+	/* Either catalog will do. */
+	flip_byte(store_path, RANGE_AT + places[1] + 50, 1);
+	assert_int_equal(swapio_store_verify(store, NULL, note_damage, text, &error), 0);
+	flip_byte(store_path, RANGE_AT + places[2] + 50, 1);
+	assert_int_equal(swapio_store_verify(store, NULL, note_damage, text, &error), -EBADMSG);
+	assert_non_null(strstr(text, "the sum of the catalog differs"));
+	close_store(store);
+}
+
 static void a_range_is_open_once_and_shared_by_readers(void **state)
 {
 	struct swapio_store_options options = range_options();
@@ -382,6 +411,7 @@ int main(void)
 		RANGE_TEST(the_length_stands_in_the_record),
 		RANGE_TEST(a_damaged_record_is_refused),
 		RANGE_TEST(either_catalog_will_do),
+		RANGE_TEST(record_and_catalog_of_an_open_range_are_verified),
 		RANGE_TEST(a_range_is_open_once_and_shared_by_readers),
 		RANGE_TEST(a_range_that_is_destroyed_is_gone),
 		RANGE_TEST(catalogs_that_cannot_be_are_refused),

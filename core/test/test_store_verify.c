@@ -341,6 +341,45 @@ static void what_is_removed_is_gone(void **state)
 	close_store(store);
 }
 
+/* It is open, but who opens it next has to find it. */
+static void the_record_of_an_open_store_is_verified(void **state)
+{
+	struct swapio_store *store = open_store(), *other;
+	char record[STORE_PATH_BYTES + 64], kept[STORE_PATH_BYTES + 64];
+
+	(void)state;
+	snprintf(record, sizeof(record), "%s/swapio.store", store_path);
+	snprintf(kept, sizeof(kept), "%s/kept", scratch_dir);
+	swap_out(store, "g", NUMEL, 1);
+	flip_byte(record, 20, 1);
+	assert_int_equal(verify(store, NULL), -EBADMSG);
+	assert_int_equal(damages_count, 1);
+	assert_false(damages[0].has_tensor);
+	assert_int_equal(damages[0].error, -EBADMSG);
+	assert_string_equal(damages[0].group, store_path);
+	assert_non_null(strstr(damages[0].text, "swapio.store"));
+	assert_int_equal(verify(store, "g"), 0);
+	flip_byte(record, 20, 1);
+	assert_int_equal(verify(store, NULL), 0);
+	assert_int_equal(rename(record, kept), 0);
+	assert_int_equal(verify(store, NULL), -EBADMSG);
+	assert_non_null(strstr(damages[0].text, "swapio.store is gone"));
+	end_after = 1;
+	assert_int_equal(verify(store, NULL), 42);
+	end_after = 0;
+	close_store(store);
+	empty_store_path();
+	other = open_store();
+	close_store(other);
+	other = open_store();
+	assert_int_equal(verify(other, NULL), 0);
+	copy_file(kept, record);
+	assert_int_equal(verify(other, NULL), -EBADMSG);
+	assert_int_equal(damages[0].error, -EXDEV);
+	close_store(other);
+	unlink(kept);
+}
+
 /* The next swap-out removes it; before that it is evidence. */
 static void what_a_crash_left_stays_for_who_only_looks(void **state)
 {
@@ -430,6 +469,7 @@ int main(void)
 		VERIFY_TEST(a_handle_with_few_requests_verifies_too),
 		VERIFY_TEST(a_foreign_group_is_listed_and_told),
 		VERIFY_TEST(what_is_removed_is_gone),
+		VERIFY_TEST(the_record_of_an_open_store_is_verified),
 		VERIFY_TEST(what_a_crash_left_stays_for_who_only_looks),
 		VERIFY_TEST(a_group_that_is_swapped_out_meanwhile_is_not_damaged),
 	};

@@ -185,7 +185,7 @@ static void check_group(const struct asked *asked, const struct outcome_damage *
 	      name_of(damage->error), damage->group, damage->text);
 }
 
-/* A group that cannot be known is called by its volume's file. */
+/* A group that cannot be known is called by its volume's file, and a store by its place. */
 static bool is_of_group(const struct asked *asked, const struct outcome_damage *damage)
 {
 	char volume[24];
@@ -193,7 +193,8 @@ static bool is_of_group(const struct asked *asked, const struct outcome_damage *
 	if (strcmp(damage->group, asked->seen->workload->store.group) == 0)
 		return true;
 	snprintf(volume, sizeof(volume), "%016" PRIx64 "-", asked->look->volume_sum);
-	return !damage->named && strncmp(damage->group, volume, strlen(volume)) == 0;
+	return !damage->named && (strcmp(damage->group, asked->verify->place) == 0 ||
+				  strncmp(damage->group, volume, strlen(volume)) == 0);
 }
 
 static void check_sentence(const struct asked *asked, const struct outcome_damage *damage)

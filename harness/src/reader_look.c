@@ -142,6 +142,15 @@ static void look_at_group(struct store_look *look, const struct store_group *gro
 	}
 }
 
+/* What was open has a record, whether or not anything is stored. */
+static bool has_record(const char *store)
+{
+	char path[STORE_PATH_BYTES + 16];
+
+	snprintf(path, sizeof(path), "%s/swapio.store", store);
+	return access(path, F_OK) == 0;
+}
+
 /* The library says which store it verified: the one that is open. */
 static void look_at_store(const struct reader_job *job, struct store_look *look)
 {
@@ -154,6 +163,8 @@ static void look_at_store(const struct reader_job *job, struct store_look *look)
 	snprintf(path, sizeof(path), "%s/%s", job->work_dir, verify->place);
 	look->volume_sum = store_record_sum(name, strlen(name));
 	look->error = store_group_open(&place, name, &group, look->text);
+	if (look->error == -ENOENT && !has_record(path))
+		look->error = -EBADMSG;
 	if (look->error == 0 && job->from_medium)
 		posix_fadvise(group->fd, 0, 0, POSIX_FADV_DONTNEED);
 	if (look->error == 0)

@@ -344,6 +344,20 @@ static void a_group_that_cannot_be_read_may_be_called_by_its_file(void **state)
 	assert_found(it, CLASS_CONTRACT, "blames group 0000000000000abd-1.vol, which is not");
 }
 
+/* Its record is what every group needs. */
+static void a_store_that_cannot_be_read_may_be_called_by_its_place(void **state)
+{
+	struct verified *it = *state;
+	struct outcome_damage *damage;
+
+	it->look.tensors_count = 0;
+	it->look.error = -EBADMSG;
+	damage = tell_group(it, EBADMSG);
+	snprintf(damage->group, sizeof(damage->group), "store");
+	snprintf(damage->text, sizeof(damage->text), "store: swapio.store is gone");
+	assert_right(it);
+}
+
 static void a_group_that_is_called_damaged_and_is_not_is_found(void **state)
 {
 	tell_group(*state, EBADMSG);
@@ -481,6 +495,7 @@ int main(void)
 		TEST(sentences_name_group_tensor_and_range),
 		TEST(a_group_without_a_manifest_has_to_be_told),
 		TEST(a_group_that_cannot_be_read_may_be_called_by_its_file),
+		TEST(a_store_that_cannot_be_read_may_be_called_by_its_place),
 		TEST(a_group_that_is_called_damaged_and_is_not_is_found),
 		TEST(a_store_without_the_group_is_whole),
 		TEST(a_read_that_failed_is_told_with_its_errno),

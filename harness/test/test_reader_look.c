@@ -182,6 +182,9 @@ static void a_group_that_cannot_be_read_is_taken_down_with_the_reason(void **sta
 	unlink(it->volume);
 	look(it, false);
 	assert_int_equal(it->look.error, -ENOENT);
+	unlink(it->record);
+	look(it, false);
+	assert_int_equal(it->look.error, -EBADMSG);
 }
 
 static void the_store_that_was_verified_is_the_one_that_is_read(void **state)
@@ -191,7 +194,8 @@ static void the_store_that_was_verified_is_the_one_that_is_read(void **state)
 	snprintf(it->verify.place, sizeof(it->verify.place), "other");
 	look(it, true);
 	look(it, false);
-	assert_int_equal(it->look.error, -ENOENT);
+	assert_int_equal(it->look.error, -EBADMSG);
+	assert_non_null(strstr(it->look.text, "/other"));
 }
 
 static void every_change_of_a_file_changes_the_sum(void **state)

@@ -193,7 +193,8 @@ int swapio_store_list(struct swapio_store *store, swapio_group_fn *each, void *a
 /**
  * struct swapio_damage - bytes that are not what was stored; valid during the call
  * @size_bytes:   sizeof(struct swapio_damage) of this library
- * @group:        name of the group, or of the file when the group is not known
+ * @group:        name of the group, or of the file when the group is not known; the path of the
+ *                store when it is the store's own record, or catalog
  * @tensor:       name of the tensor, NULL when the manifest itself is damaged
  * @offset_bytes: first byte of the range, within the tensor
  * @length_bytes: length of the range
