@@ -45,7 +45,7 @@ bool cli_printed(void)
 		error = errno;
 	else if (ferror(stdout))
 		error = EIO;
-	if (error)
+	if (error && error != EPIPE) /* whoever closed the pipe has seen enough */
 		fprintf(stderr, "%s: standard output: %s\n", cli_program(), strerror(error));
 	return !error;
 }

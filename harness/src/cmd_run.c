@@ -50,6 +50,7 @@ static const struct cli_option options[] = {
 
 struct run {
 	struct cli_plan plan;
+	const struct plan *cases; /* what came of it */
 	struct run_options options;
 	struct cli_words specs;
 	unsigned reports_count;
@@ -220,15 +221,23 @@ static int exit_status(const struct run *run, const struct report_summary *summa
 	return counts[VERDICT_PASS] ? CLI_EXIT_PASSED : CLI_EXIT_SKIPPED;
 }
 
+static void on_begin(void *arg)
+{
+	struct run *run = arg;
+
+	for (unsigned i = 0; i < run->reports_count; i++)
+		keep_error(run, report_begin(run->reports[i], run->cases));
+}
+
 static int run_cases(const struct cli_command *command, struct run *run, const struct plan *plan)
 {
+	const struct run_listener listener = {on_begin, on_result, run};
 	struct report_summary summary = {0};
 	struct diag diag = {0};
 	int result;
 
-	for (unsigned i = 0; i < run->reports_count; i++)
-		keep_error(run, report_begin(run->reports[i], plan));
-	result = run_plan(plan, &run->options, on_result, run, &summary, &diag);
+	run->cases = plan;
+	result = run_plan(plan, &run->options, &listener, &summary, &diag);
 	if (result == 0)
 		for (unsigned i = 0; i < run->reports_count; i++)
 			keep_error(run, report_end(run->reports[i], &summary));

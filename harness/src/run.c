@@ -84,8 +84,9 @@ static void tear_down(struct run *run)
 		work_root_close(&run->root);
 }
 
-int run_plan(const struct plan *plan, const struct run_options *options, run_result_fn *on_result,
-	     void *arg, struct report_summary *ret_summary, struct diag *diag)
+int run_plan(const struct plan *plan, const struct run_options *options,
+	     const struct run_listener *listener, struct report_summary *ret_summary,
+	     struct diag *diag)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	uint64_t began = job_now_ns();
@@ -95,12 +96,12 @@ int run_plan(const struct plan *plan, const struct run_options *options, run_res
 		return -ENOMEM;
 	run->plan = plan;
 	run->options = options;
-	run->on_result = on_result;
-	run->arg = arg;
+	run->listener = listener;
 	run->diag = diag;
 	run->summary.seed = plan->seed;
 	error = set_up(run);
 	if (error == 0) {
+		listener->begin(listener->arg);
 		run_signal_begin(&run->signals);
 		loop(run);
 		run_signal_end(&run->signals);

@@ -17,11 +17,17 @@ struct run_options {
 	const char *under;     /* NULL, "memcheck", "helgrind", "asan", "tsan" */
 };
 
-/* Called for every result, in order of completion. */
-typedef void run_result_fn(const struct case_result *result, void *arg);
+struct run_listener {
+	void (*begin)(void *arg); /* everything is there that the run needs */
+	/* Every result, in order of completion. */
+	void (*result)(const struct case_result *result, void *arg);
+	void *arg;
+};
 
-/* 0, or -errno with @diag (work root missing, read-only ...: nothing left behind). */
-int run_plan(const struct plan *plan, const struct run_options *options, run_result_fn *on_result,
-	     void *arg, struct report_summary *ret_summary, struct diag *diag);
+/* 0, or -errno with @diag (work root missing, read-only ...: nothing left behind, and if it was
+ * so from the start, nothing begun). */
+int run_plan(const struct plan *plan, const struct run_options *options,
+	     const struct run_listener *listener, struct report_summary *ret_summary,
+	     struct diag *diag);
 
 #endif /* RUN_H */

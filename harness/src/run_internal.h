@@ -28,8 +28,7 @@ struct lane {
 struct run {
 	const struct plan *plan;
 	const struct run_options *options;
-	run_result_fn *on_result;
-	void *arg;
+	const struct run_listener *listener;
 	struct report_summary summary;
 	struct run_paths paths;
 	struct work_root root;

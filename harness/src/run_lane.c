@@ -18,7 +18,7 @@
 void run_report(struct run *run, const struct case_result *result)
 {
 	run->summary.counts[result->verdict]++;
-	run->on_result(result, run->arg);
+	run->listener->result(result, run->listener->arg);
 }
 
 static void report_without_running(struct run *run, const struct test_case *test_case,

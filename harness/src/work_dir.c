@@ -24,7 +24,7 @@
 
 static int refuse(struct diag *diag, const char *path, const char *what, int error)
 {
-	diag_set(diag, NULL, 0, 0, "%s: %s: %s", path, what, strerror(-error));
+	diag_set(diag, path, 0, 0, "%s: %s", what, strerror(-error));
 	return error;
 }
 

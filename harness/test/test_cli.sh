@@ -102,6 +102,19 @@ expect 2 'No space left on device' run --report ndjson:/dev/full
 "$swaptorture" points >/dev/full 2>err && fail 'points onto a full disk ended with 0'
 grep -q 'No space left on device' err || fail 'points onto a full disk did not say so'
 
+# Who reads no further has seen enough: not a word of it, and no success.
+mkfifo closed
+{
+	read -r _ <closed
+	"$swaptorture" list 2>err
+	echo $? >status
+} | {
+	exec <&-
+	echo >closed
+}
+grep -q . err && fail "list into a closed pipe said $(cat err)"
+[ "$(cat status)" -eq 2 ] || fail "list into a closed pipe ended with $(cat status)"
+
 # A closed stream is an error, and nothing else gets its number; a limit on files kills nobody.
 "$swaptorture" run --target sim --report ndjson:closed.ndjson <&- >&- 2>err
 [ $? -eq 2 ] || fail 'a run onto a closed standard output did not end with 2'
@@ -132,6 +145,9 @@ expect 2 'must be GROUP/NAME' new Group/Name
 expect 2 'must be GROUP/NAME' new justone
 expect 2 'GROUP/NAME is missing' new
 expect 2 'one name at a time' new a/b c/d
+
+(cd / && "$swaptorture" new group/name) >out 2>&1
+grep -q 'no directory scenarios here, --dir names one' out || fail "new where there are none: $(cat out)"
 
 # The schema that ships is the one of this program, and so is the man page's list of keys.
 "$swaptorture" list --presets >presets

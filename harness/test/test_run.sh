@@ -15,6 +15,7 @@ refused() {
 	timeout 30 "$swaptorture" run tiny.yaml --work-dir "$1" >out 2>&1 || status=$?
 	[ "$status" -eq 2 ] || fail "work directory $1: status $status, must be 2"
 	grep -q "$1.*$2" out || fail "work directory $1: $(cat out)"
+	[ "$(wc -l <out)" -eq 1 ] || fail "work directory $1: more than one line: $(cat out)"
 }
 
 refused "$TMPDIR/nowhere" 'No such file or directory'

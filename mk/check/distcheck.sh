@@ -32,6 +32,7 @@ for example in *.c; do
 	}
 done
 "$root/usr/bin/swaptorture" list >/dev/null
+"$root/usr/bin/swaptorture" run --target sim --work-dir "$work"
 
 cd "$work/$name"
 make uninstall DESTDIR="$root" prefix=/usr
