@@ -3,10 +3,12 @@
  * test_store_range.c - stores in ranges of a device: on a file that stands for one, and on a loop
  * device where one can be had.
  */
+/* link: -Wl,--wrap=fdatasync */
 #include <linux/loop.h>
 #include <sys/ioctl.h>
 
 #include "catalog.h"
+#include "script_engine.h"
 #include "store_helpers.h"
 
 #define NUMEL 3000
@@ -85,15 +87,97 @@ static void generations_and_groups_are_kept(void **state)
 	close_store(store);
 }
 
-/* Whatever lay in a room before is no generation of who gets it next. */
+static unsigned syncs;
+
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+
+int __wrap_fdatasync(int fd)
+{
+	syncs++;
+	return __real_fdatasync(fd);
+}
+
+static bool slot_is_empty(const struct volume *volume, unsigned index)
+{
+	unsigned char slot[4096];
+	int fd = open(store_path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(volume->slot_bytes, sizeof(slot));
+	assert_int_equal(pread(fd, slot, sizeof(slot), (off_t)volume_slot_offset(volume, index)),
+			 sizeof(slot));
+	close(fd);
+	return all_zeros(slot, sizeof(slot));
+}
+
+/* Transfers of a commit into a new volume, in this order. */
+enum { WRITE_HEAD, WRITE_CATALOG };
+
+/* A commit of @next into a new volume that ends where it would become findable. */
+static void commit_up_to_the_catalog(struct swapio_store *store, struct manifest *next,
+				     struct volume *prepared)
+{
+	struct volume none = {.fd = -1};
+	enum swapio_swap_cause cause;
+
+	memcpy(next->store_id, store->id, sizeof(next->store_id));
+	next->generation = 1;
+	assert_int_equal(swapioi_volume_prepare(store, NULL, next, false, &none, prepared, &error),
+			 0);
+	script_anew();
+	script.steps[WRITE_CATALOG] = (struct step){STEP_RESULT, -EIO};
+	syncs = 0;
+	assert_int_equal(swapioi_volume_commit(prepared, next, NULL, INT64_MAX, &cause, &error),
+			 -EIO);
+	assert_says("write the catalog");
+	assert_int_equal(script.accepted, WRITE_CATALOG + 1);
+	assert_int_equal(cause, SWAPIO_SWAP_SYNC);
+	script_anew();
+}
+
+static struct volume find_volume(struct swapio_store *store, const char *group)
+{
+	struct volume volume;
+	struct manifest *manifest;
+
+	if (swapioi_volume_find(store, group, &volume, &manifest, &error) < 0)
+		fail_msg("find %s: %s", group, error.text);
+	swapioi_manifest_destroy(manifest);
+	return volume;
+}
+
+/*
+ * Whatever lay in a room before is no generation of who gets it next: its slots are empty, and that
+ * is synced, before the catalog says that a volume is there.
+ */
 static void room_is_used_again_and_tells_nothing(void **state)
 {
-	struct swapio_store *store = open_range();
+	struct swapio_options options = script_options(0);
+	struct volume before, prepared;
+	struct swapio_store *store;
+	struct manifest *next;
 
 	(void)state;
+	close_handle(test_handle);
+	script_reset();
+	options.block_bytes = 1u << 20; /* one transfer for each write */
+	test_handle = script_open(&options);
+	store = open_range();
 	swap_out(store, "g", NUMEL, 1);
 	swap_out(store, "g", NUMEL, 2);
+	before = find_volume(store, "g");
+	assert_false(slot_is_empty(&before, 0) || slot_is_empty(&before, 1));
+	swapioi_volume_close(&before);
 	assert_int_equal(swapio_store_remove(store, "g", &error), 0);
+	next = states_of(store, "g", NUMEL);
+	commit_up_to_the_catalog(store, next, &prepared);
+	assert_int_equal(prepared.entry.base, before.entry.base);
+	assert_false(prepared.entry.published);
+	assert_true(slot_is_empty(&prepared, 0) && slot_is_empty(&prepared, 1));
+	assert_int_equal(syncs, 1);
+	swapioi_volume_abandon(&prepared);
+	swapioi_manifest_destroy(next);
 	swap_out(store, "g", NUMEL, 3);
 	assert_stored(store, "g", 1, 3);
 	close_store(store);
