@@ -25,13 +25,17 @@ endif
 endif
 
 $(O)/config.mk: configure
-	@CC='$(CC_ASKED)' ./configure '$(O)'
+	@CC='$(or $(CC_ASKED),$(CHOSEN_CC))' ./configure '$(O)'
 endif
 
+# Here config.mk is not read: it may not be there yet.
+configure_again = $(Q)CC="$(or $(CC_ASKED),$$(sed -n 's/^CHOSEN_CC := //p' '$(O)/config.mk' \
+	2>/dev/null))" ./configure '$(O)'
+
 deps: ## install the packages that are missing (apt)
-	$(Q)CC='$(CC_ASKED)' ./configure '$(O)'
+	$(configure_again)
 	$(Q)mk/deps.sh --install $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
-	$(Q)CC='$(CC_ASKED)' ./configure '$(O)'
+	$(configure_again)
 	$(Q)mk/deps.sh --verify $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
 
 .PHONY: deps
