@@ -6,8 +6,8 @@
  *   harness -> fork server  a process is wanted: struct wire_case, three texts, descriptors
  *   fork server -> harness  struct wire_report: it began, it ended
  *   case -> harness         lines of JSON in a shared file (wire_outcome), kept up to a crash
- *   case <-> harness        struct wire_pause: "I stand before, or behind, step N, look at the
- * files" case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
+ *   case <-> harness        struct wire_pause: "I stand at step N, look at the files"
+ *   case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
  *   harness -> case         that other: struct wire_case and its texts
  *
  * Threads: caller storage.
