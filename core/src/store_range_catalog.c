@@ -88,7 +88,11 @@ static int take_entries(struct swapio_store *store, const struct catalog *catalo
 	return 0;
 }
 
-int swapioi_range_load(struct swapio_store *store, struct swapio_error *error)
+typedef int use_catalog_fn(struct swapio_store *store, const struct catalog *catalog,
+			   struct swapio_error *error);
+
+/* Of the two copies on the device the one that counts. */
+static int use_best(struct swapio_store *store, use_catalog_fn *use, struct swapio_error *error)
 {
 	struct catalog catalog = {.count = 0};
 	void *buf;
@@ -98,30 +102,32 @@ int swapioi_range_load(struct swapio_store *store, struct swapio_error *error)
 		return ret;
 	ret = read_best(store, buf, &catalog, error);
 	if (ret == 0)
-		ret = take_entries(store, &catalog, error);
+		ret = use(store, &catalog, error);
 	free(catalog.entries);
 	swapio_buffer_free(store->handle, buf);
 	return ret;
 }
 
+int swapioi_range_load(struct swapio_store *store, struct swapio_error *error)
+{
+	return use_best(store, take_entries, error);
+}
+
 /* One copy is enough, if it is not one of an earlier time. */
+static int check_sequence(struct swapio_store *store, const struct catalog *catalog,
+			  struct swapio_error *error)
+{
+	if (catalog->sequence >= store->medium.sequence)
+		return 0;
+	return swapioi_error(error, -EBADMSG,
+			     "%s: the catalog is number %" PRIu64 ", and number %" PRIu64
+			     " was written",
+			     store->path, catalog->sequence, store->medium.sequence);
+}
+
 int swapioi_range_catalog_check(struct swapio_store *store, struct swapio_error *error)
 {
-	struct catalog catalog = {.count = 0};
-	void *buf;
-	int ret = alloc_copy(store, &buf, error);
-
-	if (ret < 0)
-		return ret;
-	ret = read_best(store, buf, &catalog, error);
-	if (ret == 0 && catalog.sequence < store->medium.sequence)
-		ret = swapioi_error(error, -EBADMSG,
-				    "%s: the catalog is number %" PRIu64 ", and number %" PRIu64
-				    " was written",
-				    store->path, catalog.sequence, store->medium.sequence);
-	free(catalog.entries);
-	swapio_buffer_free(store->handle, buf);
-	return ret;
+	return use_best(store, check_sequence, error);
 }
 
 static int compare_bases(const void *a, const void *b)

@@ -84,16 +84,23 @@ static int check_record(struct swapio_store *store, const struct store_record *r
 	return 0;
 }
 
+static int read_unit(struct swapio_store *store, unsigned char unit[STORE_UNIT],
+		     struct swapio_error *error)
+{
+	int ret = swapioi_place_read(store->medium.lock_fd, unit, STORE_UNIT, store->medium.start);
+
+	return ret < 0 ? swapioi_place_error(store, ret, "read its record", error) : 0;
+}
+
 static int read_record(struct swapio_store *store, bool *ret_found, struct swapio_error *error)
 {
 	unsigned char unit[STORE_UNIT];
 	struct store_record record;
 	struct swapio_error why = {.code = 0};
-	int ret =
-		swapioi_place_read(store->medium.lock_fd, unit, sizeof(unit), store->medium.start);
+	int ret = read_unit(store, unit, error);
 
 	if (ret < 0)
-		return swapioi_place_error(store, ret, "read its record", error);
+		return ret;
 	ret = swapioi_store_record_decode(unit, &record, &why);
 	*ret_found = ret != -ENOENT;
 	if (ret == -ENOENT)
@@ -131,11 +138,10 @@ int swapioi_range_record_check(struct swapio_store *store, struct swapio_error *
 	unsigned char unit[STORE_UNIT];
 	struct store_record record;
 	struct swapio_error why = {.code = 0};
-	int ret =
-		swapioi_place_read(store->medium.lock_fd, unit, sizeof(unit), store->medium.start);
+	int ret = read_unit(store, unit, error);
 
 	if (ret < 0)
-		return swapioi_place_error(store, ret, "read its record", error);
+		return ret;
 	ret = swapioi_store_record_decode(unit, &record, &why);
 	if (ret == -ENOENT)
 		ret = swapioi_error(&why, -EBADMSG, "its record is gone");
