@@ -15,7 +15,8 @@ struct seen_group {
 };
 
 struct seen_damage {
-	char group[80], tensor[80], text[SWAPIO_ERROR_TEXT_BYTES];
+	char group[STORE_PATH_BYTES]; /* or the path of the store */
+	char tensor[80], text[SWAPIO_ERROR_TEXT_BYTES];
 	bool has_tensor;
 	uint64_t offset, length;
 	int error;
