@@ -141,8 +141,6 @@ static int write_record(struct swapio_store *store, int fd, struct swapio_error 
 		return swapioi_place_error(store, ret, "sync the directory that it is in", error);
 	if (renameat(dir_fd, RECORD_NAME_NEW, dir_fd, RECORD_NAME) < 0)
 		return swapioi_place_error(store, -errno, "name its record " RECORD_NAME, error);
-	if (fsync(dir_fd) < 0)
-		return swapioi_place_error(store, -errno, "sync it", error);
 	memcpy(store->id, record.id, sizeof(store->id));
 	return 0;
 }
@@ -197,6 +195,17 @@ static int try_record(struct swapio_store *store, struct swapio_error *error)
 	return make_record(store, error);
 }
 
+/*
+ * Volumes may get durable names from now on, and without the record's they would be no store, but a
+ * directory that is not empty. Whoever named the record may have been killed before it did this.
+ */
+static int sync_names(const struct swapio_store *store, struct swapio_error *error)
+{
+	if (store->options.read_only || fsync(store->medium.place_fd) == 0)
+		return 0;
+	return swapioi_place_error(store, -errno, "sync it", error);
+}
+
 int swapioi_dir_record(struct swapio_store *store, struct swapio_error *error)
 {
 	int ret = AGAIN;
@@ -206,7 +215,7 @@ int swapioi_dir_record(struct swapio_store *store, struct swapio_error *error)
 	if (ret == AGAIN)
 		return swapioi_error(error, -EBUSY, "%s: others make and remove stores there",
 				     store->path);
-	return ret;
+	return ret < 0 ? ret : sync_names(store, error);
 }
 
 int swapioi_dir_record_check(struct swapio_store *store, struct swapio_error *error)
