@@ -62,6 +62,7 @@ void durable_open_begin(struct durable_step *step, int dirfd, const char *path, 
 void durable_rename_begin(struct durable_step *step, int from_dir, const char *from, int to_dir,
 			  const char *to, unsigned flags);
 void durable_unlink_begin(struct durable_step *step, int dirfd, const char *path);
+void durable_mkdir_begin(struct durable_step *step, int dirfd, const char *path);
 
 /* The call was made; errno is kept. */
 void durable_end(struct durable_step *step, bool succeeded);

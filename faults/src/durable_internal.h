@@ -24,6 +24,7 @@ enum durable_kind {
 	DURABLE_RENAME,	  /* a name was moved, perhaps over another */
 	DURABLE_EXCHANGE, /* two names changed places */
 	DURABLE_UNLINK,	  /* a name went away */
+	DURABLE_MKDIR,	  /* a directory appeared, and with it all that is in it */
 };
 
 struct durable_record {
@@ -114,6 +115,9 @@ struct durable_count durable_draw(uint64_t seed);
 /* durable_undo.c: 0, -errno */
 int durable_undo_all(void);
 
+/* durable_tree.c: a directory goes, with all that is in it. 0 when it is not there, too; -errno. */
+int durable_tree_remove(const char *path);
+
 enum durable_act {
 	DURABLE_ACT_WRITE,
 	DURABLE_ACT_RESIZE,
@@ -121,6 +125,7 @@ enum durable_act {
 	DURABLE_ACT_OPEN,
 	DURABLE_ACT_RENAME,
 	DURABLE_ACT_UNLINK,
+	DURABLE_ACT_MKDIR,
 };
 
 #endif /* SWAPFAULT_DURABLE_INTERNAL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durable_names.c - effects on the names of files: made, moved, exchanged, removed. A name is
- * durable when its directory was synced since; syncing the file does not do it.
+ * durable_names.c - effects on the names of files and directories: made, moved, exchanged, removed.
+ * A name is durable when its directory was synced since; syncing the file does not do it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,6 +155,14 @@ void durable_unlink_begin(struct durable_step *step, int dirfd, const char *path
 	hold_replaced(0);
 }
 
+void durable_mkdir_begin(struct durable_step *step, int dirfd, const char *path)
+{
+	if (!durable_step_enter(step, DURABLE_ACT_MKDIR))
+		return;
+	now.replaced = DURABLE_NO_FILE;
+	look_at(0, dirfd, path);
+}
+
 void durable_names_end(const struct durable_step *step, bool succeeded)
 {
 	if (!succeeded || durable_journal->broken)
@@ -171,6 +179,9 @@ void durable_names_end(const struct durable_step *step, bool succeeded)
 		break;
 	case DURABLE_ACT_UNLINK:
 		keep_names(DURABLE_UNLINK, 1);
+		break;
+	case DURABLE_ACT_MKDIR:
+		keep_names(DURABLE_MKDIR, 1);
 		break;
 	}
 }

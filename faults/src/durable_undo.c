@@ -124,6 +124,8 @@ static int undo_name(struct durable_record *record)
 		return (int)raw_call(SYS_unlinkat, AT_FDCWD, first, 0);
 	case DURABLE_UNLINK:
 		return put_back(record->file, first);
+	case DURABLE_MKDIR:
+		return durable_tree_remove(first);
 	case DURABLE_EXCHANGE:
 		return (int)raw_call(SYS_renameat2, AT_FDCWD, first, AT_FDCWD, second,
 				     RENAME_EXCHANGE);

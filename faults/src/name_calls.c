@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * name_calls.c - points rename and unlink: the names of files. A call belongs to the case when any
- * of its names is below the work directory.
+ * of its names is below the work directory. Making a directory is no point: what a crash takes back
+ * of it is all that it has to do with faults.
  */
 #include "interpose.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "durable.h"
+#include "paths.h"
 #include "posix_call.h"
 
 #if !__GLIBC_PREREQ(2, 28)
@@ -23,6 +26,8 @@ REAL(renameat2)
 REAL(unlink)
 REAL(unlinkat)
 REAL(remove)
+REAL(mkdir)
+REAL(mkdirat)
 
 static bool rename_is_ours(struct path_call *call, int from_dir, const char *from, int to_dir,
 			   const char *to)
@@ -117,9 +122,45 @@ EXPORT int remove(const char *path)
 	return name_ended(&call, &step, real_remove()(path));
 }
 
+static bool makes_ours(int dirfd, const char *path)
+{
+	char absolute[PATH_MAX];
+
+	return durable_is_active() && path && paths_absolute(dirfd, path, absolute) == 0 &&
+	       paths_below(absolute);
+}
+
+EXPORT int mkdir(const char *path, mode_t mode)
+{
+	struct durable_step step;
+	int result;
+
+	if (!makes_ours(AT_FDCWD, path))
+		return real_mkdir()(path, mode);
+	durable_mkdir_begin(&step, AT_FDCWD, path);
+	result = real_mkdir()(path, mode);
+	durable_end(&step, result == 0);
+	return result;
+}
+
+EXPORT int mkdirat(int dirfd, const char *path, mode_t mode)
+{
+	struct durable_step step;
+	int result;
+
+	if (!makes_ours(dirfd, path))
+		return real_mkdirat()(dirfd, path, mode);
+	durable_mkdir_begin(&step, dirfd, path);
+	result = real_mkdirat()(dirfd, path, mode);
+	durable_end(&step, result == 0);
+	return result;
+}
+
 INTERPOSED(rename);
 INTERPOSED(renameat);
 INTERPOSED(renameat2);
 INTERPOSED(unlink);
 INTERPOSED(unlinkat);
 INTERPOSED(remove);
+INTERPOSED(mkdir);
+INTERPOSED(mkdirat);

@@ -64,6 +64,24 @@ victim kernel 'pwrite#2 => crash:3' "$PROGS/prog_crash_writer" || fail "kernel: 
 expect_count 0 inject
 expect_count 1 'missed.*only sim can lose what is not durable'
 
+# A directory has its name from its parent's sync; without it all goes, synced files and all.
+# made_survives MODE: $survived is how many of ten crashes leave the directory, which is whole then.
+made_survives() {
+	survived=0
+	for seed in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf made written
+		victim sim "pwrite#3 => crash:$seed" "$PROGS/prog_crash_writer" "$1" > /dev/null
+		[ -d made ] || continue
+		survived=$((survived + 1))
+		[ -s made/one ] && [ -s made/inside/two ] || fail "$1: seed $seed: not whole"
+	done
+}
+made_survives synced-directory
+[ "$survived" -eq 10 ] || fail "a directory that was synced survives $survived of 10 crashes"
+made_survives directory
+[ "$survived" -gt 0 ] && [ "$survived" -lt 10 ] ||
+	fail "a directory that was not synced survives $survived of 10 crashes"
+
 # More than can be kept is said, not forgotten.
 victim sim 'fsync#1 => crash:3' "$PROGS/prog_crash_writer" big || fail "too much: status $?"
 expect_count 0 inject
