@@ -57,6 +57,7 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_COPY_VOLUME] = "copy-volume",
 	[STEP_RELEASE] = "release",
 	[STEP_VERIFY] = "verify",
+	[STEP_STORE_REMOVE] = "store-remove",
 	[STEP_REPEAT] = "repeat",
 	[STEP_SYNC] = "sync",
 	[STEP_REPLACE] = "replace",
@@ -123,6 +124,7 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_STORE_CLOSE:
 	case STEP_RELEASE:
 	case STEP_VERIFY:
+	case STEP_STORE_REMOVE:
 	case STEP_REPLACE:
 		return true;
 	}
@@ -133,7 +135,7 @@ bool step_needs_store(enum step_kind kind)
 {
 	return kind == STEP_SWAP_OUT || kind == STEP_SWAP_IN || kind == STEP_START ||
 	       kind == STEP_WAIT || kind == STEP_CANCEL || kind == STEP_STORE_CLOSE ||
-	       kind == STEP_RELEASE || kind == STEP_VERIFY;
+	       kind == STEP_RELEASE || kind == STEP_VERIFY || kind == STEP_STORE_REMOVE;
 }
 
 int step_find(const char *name, enum step_kind *ret_kind)

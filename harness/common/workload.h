@@ -90,9 +90,10 @@ enum step_kind {
 	STEP_COPY_VOLUME, /* the group's volumes from one directory to another, outside of the
 			     library; stale and foreign ones are made so */
 	STEP_RELEASE,	  /* give slots back that swap-ins with `keep` left lent */
-	STEP_VERIFY,  /* swapio_store_verify of the whole store, and the second reader looks at it
-		       * before and behind */
-	STEP_REPEAT,  /* the steps since the last repeat mark again, `count` times in all */
+	STEP_VERIFY, /* swapio_store_verify of the whole store, and the second reader looks at it
+		      * before and behind */
+	STEP_STORE_REMOVE, /* swapio_store_remove of the group, from the store that is open */
+	STEP_REPEAT,	   /* the steps since the last repeat mark again, `count` times in all */
 	STEP_SYNC,    /* fsync the tensors' files and their directory, outside of the library */
 	STEP_REPLACE, /* as swap-out, into FILE.new beside each file: fsync, rename, fsync of the
 		       * directory: the way a program keeps the old until it has the new */

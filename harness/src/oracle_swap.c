@@ -159,7 +159,7 @@ static bool is_untold(const struct outcome *outcome, uint32_t generation)
 	bool begun = false;
 
 	for (unsigned i = 0; i < outcome->writes_count; i++)
-		begun |= outcome->writes[i].generation == generation;
+		begun |= outcome->writes[i].generation == generation && !outcome->writes[i].gone;
 	for (unsigned i = 0; begun && i < outcome->requests_count; i++)
 		if (outcome->requests[i].swap && outcome->requests[i].write &&
 		    outcome->requests[i].generation == generation)
@@ -198,18 +198,47 @@ static bool store_changed(const struct workload *workload, unsigned before, unsi
 	return false;
 }
 
+/* What became of the group between two swap-outs. */
+enum fate { FATE_KEPT, FATE_REMOVED, FATE_UNKNOWN };
+
+/* A removal that failed, or of which its process did not live to tell, may have come to its end. */
+static enum fate fate_between(const struct asked *asked, const struct outcome_request *before)
+{
+	const struct outcome *outcome = asked->seen->outcome;
+	enum fate fate = FATE_KEPT;
+
+	for (unsigned i = 0; i < outcome->writes_count; i++)
+		if (outcome->writes[i].gone && outcome->writes[i].generation > before->generation &&
+		    outcome->writes[i].generation < asked->swap->generation)
+			fate = FATE_UNKNOWN;
+	for (unsigned i = 0; i < outcome->removals_count; i++) {
+		const struct outcome_removal *removal = &outcome->removals[i];
+
+		if (removal->requests_before > before - outcome->requests &&
+		    removal->requests_before <= asked->swap - outcome->requests &&
+		    strcmp(removal->place, asked->swap->place) == 0)
+			fate = removal->error ? FATE_UNKNOWN : FATE_REMOVED;
+	}
+	return fate;
+}
+
 /* Each swap-out that succeeds is one generation more than the last one in its place, and than what
- * nobody told of. */
+ * nobody told of; a group that was removed begins anew. */
 static void check_order(const struct asked *asked, const struct outcome_request *before)
 {
-	uint64_t next = before->stored + 1, stored = asked->swap->stored;
+	uint64_t last = before->stored, stored = asked->swap->stored;
+	enum fate fate = fate_between(asked, before);
+	unsigned untold = count_untold(asked, before);
 
 	if (strcmp(before->place, asked->swap->place) != 0 ||
 	    store_changed(asked->seen->workload, before->step, asked->swap->step))
 		return;
-	if (stored < next || stored > next + count_untold(asked, before))
-		WRONG(asked, "commits generation %" PRIu64 " after %" PRIu64, stored,
-		      before->stored);
+	if (fate != FATE_KEPT && stored >= 1 && stored <= 1 + untold)
+		return;
+	if (fate == FATE_REMOVED)
+		WRONG(asked, "commits generation %" PRIu64 " of a group that was removed", stored);
+	else if (stored <= last || stored > last + 1 + untold)
+		WRONG(asked, "commits generation %" PRIu64 " after %" PRIu64, stored, last);
 }
 
 void oracle_swap(const struct observation *seen, struct case_result *result)

@@ -29,7 +29,7 @@ static bool is_read_behind(const struct workload *workload, unsigned step)
 	enum step_kind kind = workload->steps[step].kind;
 
 	return kind == STEP_SWAP_OUT || kind == STEP_WRITE || kind == STEP_REPLACE ||
-	       (kind == STEP_WAIT && starts_writes(workload));
+	       kind == STEP_STORE_REMOVE || (kind == STEP_WAIT && starts_writes(workload));
 }
 
 static bool changes_files(const struct workload *workload, unsigned step)

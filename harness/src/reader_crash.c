@@ -4,7 +4,8 @@
  * since the last one that was made durable, or that one; where nothing was, also what was there
  * before: zeros, the end of the file, no file. Anything else was lost.
  *
- * A store promises more: it can be read, and holds one generation, whole.
+ * A store promises more: it can be read, and holds one generation, whole. That a group was removed
+ * is a generation of its own, which nothing holds but a store without the group.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,8 @@ static const struct tensor *tensor_of(const struct view *view)
 	return &view->job->workload->tensors[view->tensor];
 }
 
-/* The next write of the tensor that is long enough to have byte @at, from *@index on. */
+/* The next write of the tensor that is long enough to have byte @at, from *@index on; also what
+ * made an end of all bytes. */
 static const struct outcome_write *next_write(const struct view *view, uint64_t at, unsigned *index)
 {
 	const struct outcome *outcome = view->job->outcome;
@@ -45,23 +47,42 @@ static const struct outcome_write *next_write(const struct view *view, uint64_t 
 	while (*index < outcome->writes_count) {
 		const struct outcome_write *write = &outcome->writes[(*index)++];
 
-		if (write->tensor == view->tensor && write->length > at)
+		if (write->tensor == view->tensor && (write->gone || write->length > at))
 			return write;
 	}
 	return NULL;
 }
 
-/* The oldest generation that byte @at may hold. */
-static uint32_t promised_at(const struct view *view, uint64_t at)
+/* The oldest write that byte @at may hold; NULL: what was there before them all. */
+static const struct outcome_write *promise_at(const struct view *view, uint64_t at)
 {
-	const struct outcome_write *write;
-	uint32_t promised = NOTHING;
+	const struct outcome_write *write, *promise = NULL;
 	unsigned index = 0;
 
 	while ((write = next_write(view, at, &index)))
-		if (write->durable && write->generation > promised)
-			promised = write->generation;
-	return promised;
+		if (write->durable && (!promise || write->generation > promise->generation))
+			promise = write;
+	return promise;
+}
+
+static uint32_t promised_at(const struct view *view, uint64_t at)
+{
+	const struct outcome_write *promise = promise_at(view, at);
+
+	return promise ? promise->generation : NOTHING;
+}
+
+/* May there be nothing at all? */
+static bool may_be_nothing(const struct view *view, uint64_t at)
+{
+	uint32_t promised = promised_at(view, at);
+	const struct outcome_write *write;
+	bool may = promised == NOTHING;
+	unsigned index = 0;
+
+	while (!may && (write = next_write(view, at, &index)))
+		may = write->gone && write->generation >= promised;
+	return may;
 }
 
 /* Where the writes that may have byte @at stop being the same: the end of one, or of a sector. */
@@ -75,7 +96,7 @@ static uint64_t piece_end(const struct view *view, uint64_t at)
 
 	end = cell < end ? cell : end;
 	while ((write = next_write(view, at, &index)))
-		end = write->length < end ? write->length : end;
+		end = !write->gone && write->length < end ? write->length : end;
 	return end;
 }
 
@@ -86,7 +107,7 @@ static uint64_t longest(const struct view *view)
 	unsigned index = 0;
 
 	while ((write = next_write(view, bytes, &index)))
-		bytes = write->length;
+		bytes = write->gone ? bytes : write->length;
 	return bytes;
 }
 
@@ -116,7 +137,7 @@ static bool find_generation(const struct view *view, uint64_t at, const char *se
 	unsigned index = 0;
 
 	while ((write = next_write(view, at, &index))) {
-		if (write->generation < promised ||
+		if (write->gone || write->generation < promised ||
 		    !holds(view, write->generation, at, seen, bytes))
 			continue;
 		*ret_generation = write->generation;
@@ -160,14 +181,18 @@ static void begin_lost(struct view *view, uint64_t at, const char *seen, size_t 
 static void end_lost(struct view *view)
 {
 	const struct pattern_finding *finding = &view->finding;
-	uint32_t promised = promised_at(view, finding->begin);
+	const struct outcome_write *promise = promise_at(view, finding->begin);
 
 	if (!finding->end || view->lost)
 		return;
 	view->lost = true;
-	if (promised)
+	if (promise && promise->gone)
+		LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " %s; group %s was removed for good",
+		     finding->begin, finding->end - 1, finding->story,
+		     view->job->workload->store.group);
+	else if (promise)
 		LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " %s; generation %u was made durable",
-		     finding->begin, finding->end - 1, finding->story, promised);
+		     finding->begin, finding->end - 1, finding->story, promise->generation);
 	else
 		LOST(view, ", bytes %" PRIu64 "-%" PRIu64 " %s; no such write was begun",
 		     finding->begin, finding->end - 1, finding->story);
@@ -200,13 +225,30 @@ static void look_at_chunk(struct view *view, uint64_t begin, const char *chunk, 
 	}
 }
 
+/* A tensor of a store ends with the generation that it holds, however long others were. */
+static bool ends_with_its_generation(const struct view *view, uint64_t at)
+{
+	const struct outcome *outcome = view->job->outcome;
+
+	if (!view->job->workload->store.used || !view->found || view->mixed)
+		return false;
+	for (unsigned i = 0; i < outcome->writes_count; i++)
+		if (outcome->writes[i].tensor == view->tensor &&
+		    outcome->writes[i].generation == view->generation &&
+		    outcome->writes[i].length == at)
+			return true;
+	return false;
+}
+
 /* Nothing is there from @at to @end, which is right where nothing was promised. */
 static void look_at_end(struct view *view, uint64_t at, uint64_t end, const char *why)
 {
 	uint64_t bad = at;
 
 	end_lost(view);
-	while (bad < end && !promised_at(view, bad))
+	if (ends_with_its_generation(view, at))
+		return;
+	while (bad < end && may_be_nothing(view, bad))
 		bad = piece_end(view, bad);
 	if (bad < end && !view->lost) {
 		LOST(view,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,9 @@ static unsigned first_step(const struct reader_job *job)
 
 static const char *last_place(const struct reader_job *job)
 {
+	for (unsigned i = job->outcome->removals_count; i-- > 0;)
+		if (job->outcome->removals[i].step == job->step)
+			return job->outcome->removals[i].place;
 	for (unsigned i = job->outcome->requests_count; i-- > 0;)
 		if (job->outcome->requests[i].swap && job->outcome->requests[i].write &&
 		    job->outcome->requests[i].step == job->step)
@@ -81,9 +85,31 @@ static bool is_whole(const struct workload *workload, uint64_t tensors)
 	return tensors == all || tensors & ~all;
 }
 
+static bool is_about(const struct expected *expected, const char *place, unsigned step,
+		     unsigned first, unsigned last)
+{
+	return step >= first && step <= last && strcmp(place, expected->place) == 0;
+}
+
+/* Those that were told before request number @request: one that succeeded leaves nothing, one that
+ * failed may have left it or not. */
+static void expect_removals(const struct reader_job *job, unsigned first, unsigned request,
+			    unsigned *index, struct expected *expected)
+{
+	for (; *index < job->outcome->removals_count; (*index)++) {
+		const struct outcome_removal *removal = &job->outcome->removals[*index];
+
+		if (removal->requests_before > request)
+			return;
+		if (!is_about(expected, removal->place, removal->step, first, job->step))
+			continue;
+		*expected = (struct expected){.place = expected->place, .known = !removal->error};
+	}
+}
+
 static void expect(const struct reader_job *job, struct expected *expected)
 {
-	unsigned first = first_step(job);
+	unsigned first = first_step(job), removal = 0;
 
 	*expected = (struct expected){.place = last_place(job), .known = first == 0};
 	/* A store that a step or an earlier process made has all tensors, and of those nothing is
@@ -94,8 +120,9 @@ static void expect(const struct reader_job *job, struct expected *expected)
 	for (unsigned i = 0; expected->place && i < job->outcome->requests_count; i++) {
 		const struct outcome_request *request = &job->outcome->requests[i];
 
-		if (!outcome_is_commit(request) || request->step < first ||
-		    request->step > job->step || strcmp(request->place, expected->place) != 0)
+		expect_removals(job, first, i, &removal, expected);
+		if (!outcome_is_commit(request) ||
+		    !is_about(expected, request->place, request->step, first, job->step))
 			continue;
 		expected->stored = request->stored;
 		expected->known = true;
@@ -107,6 +134,8 @@ static void expect(const struct reader_job *job, struct expected *expected)
 			if (request->tensors & UINT64_C(1) << t)
 				expected->patterns[t] = request->generation;
 	}
+	if (expected->place)
+		expect_removals(job, first, UINT_MAX, &removal, expected);
 }
 
 static void take_damage(void *arg, unsigned tensor, uint64_t offset, uint64_t length,
@@ -217,12 +246,13 @@ uint64_t reader_store_bytes(const struct reader_job *job)
 	return bytes;
 }
 
-/* No swap-out of it succeeded: no other process may find one. */
+/* No swap-out of it succeeded since it was made or removed: no other process may find one. */
 static void compare_nothing(const struct comparison *comparison, int error, const char *text)
 {
 	if (error == 0)
 		WRONG(comparison, "medium",
-		      "group %s has generation %" PRIu64 ", and no swap-out succeeded",
+		      "group %s has generation %" PRIu64
+		      ", and no swap-out succeeded since it was made or removed",
 		      comparison->group->manifest->group, comparison->group->manifest->generation);
 	else if (error != -ENOENT)
 		WRONG(comparison, "medium", "%s", text);

@@ -140,6 +140,21 @@ static int read_verify(struct outcome *outcome, const json_t *line)
 	return 0;
 }
 
+static int read_removal(struct outcome *outcome, const json_t *line)
+{
+	struct outcome_removal *removal;
+
+	if (read_call(outcome, line) < 0 || grow(&outcome->removals, outcome->removals_count,
+						 &outcome->removals_room, sizeof(*removal)) < 0)
+		return -ENOMEM;
+	removal = &outcome->removals[outcome->removals_count++];
+	removal->step = (unsigned)number_of(line, "step");
+	removal->requests_before = outcome->requests_count;
+	removal->error = (int)number_of(line, "error");
+	copy_text(removal->place, sizeof(removal->place), line, "place");
+	return 0;
+}
+
 static int read_remark(struct outcome_remark **list, unsigned *count, unsigned *room,
 		       const json_t *line)
 {
@@ -176,12 +191,13 @@ static int add_write(struct outcome *outcome, const struct outcome_write *write)
 	return 0;
 }
 
-static int read_write(struct outcome *outcome, const json_t *line, bool durable)
+static int read_write(struct outcome *outcome, const json_t *line, bool gone, bool durable)
 {
 	struct outcome_write write = {
 		.tensor = (unsigned)number_of(line, "tensor"),
 		.generation = (uint32_t)number_of(line, "generation"),
 		.length = (uint64_t)number_of(line, "length"),
+		.gone = gone,
 		.durable = durable,
 	};
 	struct wire_kept *kept = &outcome->kept[write.tensor];
@@ -193,12 +209,22 @@ static int read_write(struct outcome *outcome, const json_t *line, bool durable)
 
 static int read_begun(struct outcome *outcome, const json_t *line)
 {
-	return read_write(outcome, line, false);
+	return read_write(outcome, line, false, false);
 }
 
 static int read_durable(struct outcome *outcome, const json_t *line)
 {
-	return read_write(outcome, line, true);
+	return read_write(outcome, line, false, true);
+}
+
+static int read_removing(struct outcome *outcome, const json_t *line)
+{
+	return read_write(outcome, line, true, false);
+}
+
+static int read_removed(struct outcome *outcome, const json_t *line)
+{
+	return read_write(outcome, line, true, true);
 }
 
 static int read_kept(struct outcome *outcome, const json_t *line)
@@ -274,12 +300,13 @@ static const struct line_kind {
 	const char *name;
 	int (*read)(struct outcome *outcome, const json_t *line);
 } kinds[] = {
-	{"request", read_request}, {"step", read_step},	      {"call", read_call},
-	{"data", read_data},	   {"wrong", read_wrong},     {"before", read_before},
-	{"after", read_after},	   {"stats", read_stats},     {"opened", read_opened},
-	{"begun", read_begun},	   {"durable", read_durable}, {"kept", read_kept},
-	{"broken", read_broken},   {"aborted", read_aborted}, {"end", read_end},
-	{"damage", read_damage},   {"verify", read_verify},
+	{"request", read_request},   {"step", read_step},	{"call", read_call},
+	{"data", read_data},	     {"wrong", read_wrong},	{"before", read_before},
+	{"after", read_after},	     {"stats", read_stats},	{"opened", read_opened},
+	{"begun", read_begun},	     {"durable", read_durable}, {"kept", read_kept},
+	{"broken", read_broken},     {"aborted", read_aborted}, {"end", read_end},
+	{"damage", read_damage},     {"verify", read_verify},	{"removal", read_removal},
+	{"removing", read_removing}, {"removed", read_removed},
 };
 
 /* The worker may have gone mad: whoever reads these as an index must be safe. */
@@ -350,6 +377,7 @@ void outcome_reset(struct outcome *outcome)
 		.writes = kept.writes,
 		.damages = kept.damages,
 		.verifies = kept.verifies,
+		.removals = kept.removals,
 		.requests_room = kept.requests_room,
 		.calls_room = kept.calls_room,
 		.data_room = kept.data_room,
@@ -357,6 +385,7 @@ void outcome_reset(struct outcome *outcome)
 		.writes_room = kept.writes_room,
 		.damages_room = kept.damages_room,
 		.verifies_room = kept.verifies_room,
+		.removals_room = kept.removals_room,
 	};
 }
 
@@ -369,6 +398,7 @@ void outcome_free(struct outcome *outcome)
 	free(outcome->writes);
 	free(outcome->damages);
 	free(outcome->verifies);
+	free(outcome->removals);
 	*outcome = (struct outcome){0};
 }
 

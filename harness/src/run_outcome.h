@@ -62,6 +62,13 @@ struct outcome_verify {
 	char text[OUTCOME_TEXT_BYTES];
 };
 
+/* A group that was removed, or a removal that failed: then it may be there or not. */
+struct outcome_removal {
+	unsigned step, requests_before; /* those were told before it */
+	int error;
+	char place[WORKLOAD_PLACE_BYTES];
+};
+
 /* What the worker itself saw go wrong: bytes (data), or promises of the interface. */
 struct outcome_remark {
 	unsigned step, tensor;
@@ -74,6 +81,7 @@ struct outcome_write {
 	unsigned tensor;
 	uint32_t generation;
 	uint64_t length;
+	bool gone;    /* of a group: it is no more, whatever its length was */
 	bool durable; /* the program was promised to find it again */
 };
 
@@ -94,9 +102,11 @@ struct outcome {
 	struct outcome_write *writes;
 	struct outcome_damage *damages;
 	struct outcome_verify *verifies;
+	struct outcome_removal *removals;
 	unsigned requests_count, calls_count, data_count, wrong_count, writes_count;
 	unsigned requests_room, calls_room, data_room, wrong_room, writes_room;
 	unsigned damages_count, verifies_count, damages_room, verifies_room;
+	unsigned removals_count, removals_room;
 	unsigned damages_told;			 /* of them belong to a verify that is over */
 	struct wire_kept kept[WIRE_TENSORS_MAX]; /* for the next process of the case */
 	struct outcome_counts before, after;

@@ -125,6 +125,22 @@ static bool writes(const struct step *step)
 	       step->kind == STEP_REPLACE || (step->kind == STEP_START && step->write);
 }
 
+/* Does a list of a step have a tensor of every name that the workload has? What a later generation
+ * leaves out a reader would look for. */
+static bool has_all_names(const struct workload *workload, const struct step *step)
+{
+	for (unsigned i = 0; i < workload->tensors_count; i++) {
+		unsigned at = step->as_first, end = at + step->as_count;
+
+		while (at < end &&
+		       strcmp(workload->tensors[i].name, workload->tensors[at].name) != 0)
+			at++;
+		if (at == end)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Before the first restart the power may be cut, which takes back what is not durable. What is done
  * to the files outside of the library at that time is durable at once, and nothing to take back
@@ -145,9 +161,10 @@ static int check_before_restart(struct scenario_reader *reader, unsigned index,
 	    kind == STEP_COPY_VOLUME)
 		return scenario_refuse(reader, node, "%s: must stand behind the restart",
 				       step_name(kind));
-	if (workload->steps[index].as_count)
+	if (workload->steps[index].as_count && !has_all_names(workload, &workload->steps[index]))
 		return scenario_refuse(reader, step_key_node(node, "as"),
-				       "as: must stand behind the restart");
+				       "as: must have every tensor of the scenario, or stand "
+				       "behind the restart");
 	if (kind == STEP_PREPARE && written)
 		return scenario_refuse(reader, node,
 				       "prepare: must stand before the first write, or behind the "

@@ -247,6 +247,9 @@ const struct step_rule step_rules[STEP_COUNT] = {
 	[STEP_VERIFY] = {NULL, "expect",
 			 "have the library read the whole store and report what is damaged; "
 			 "another process says whether it is right"},
+	[STEP_STORE_REMOVE] = {NULL, "expect",
+			       "have the library remove the group; another process looks whether "
+			       "it is gone"},
 	[STEP_SYNC] = {"tensors directory expect", NULL,
 		       "fsync the files and their directory, outside of the library"},
 	[STEP_REPLACE] = {"tensors timeout expect", NULL,

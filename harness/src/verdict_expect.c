@@ -175,14 +175,16 @@ static unsigned judge_requests(struct comparison *comparison, enum expect_result
 	return failures;
 }
 
-/* A call that failed and counts as a request does: an open, of handle or store, or a verify, of
- * which its own step says nothing. */
+/* A call that failed and counts as a request does: an open, of handle or store, a verify or a
+ * removal, of which its own step says nothing. */
 static bool counts(const struct comparison *comparison, const struct outcome_call *call)
 {
 	bool open = strcmp(call->call, "open") == 0;
+	bool of_store = strcmp(call->call, "store-open") == 0 ||
+			strcmp(call->call, "verify") == 0 ||
+			strcmp(call->call, "store-remove") == 0;
 
-	if (!call->error ||
-	    (!open && strcmp(call->call, "store-open") != 0 && strcmp(call->call, "verify") != 0))
+	if (!call->error || (!open && !of_store))
 		return false;
 	return open || !expected_of_step(comparison, call->step)[0];
 }

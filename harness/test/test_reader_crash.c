@@ -75,7 +75,7 @@ static void told(struct left *it, unsigned tensor, uint32_t generation, uint64_t
 {
 	assert_true(it->outcome.writes_count < WRITES_MAX);
 	it->writes[it->outcome.writes_count++] =
-		(struct outcome_write){tensor, generation, length, durable};
+		(struct outcome_write){tensor, generation, length, false, durable};
 }
 
 /* The bytes [begin, end) of a tensor hold this generation; 0: zeros. */

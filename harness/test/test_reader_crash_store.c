@@ -15,7 +15,7 @@
 #include "reader.h"
 #include "swap_fixture.h"
 
-#define WRITES_MAX 24
+#define WRITES_MAX 32
 
 /* Told of all tensors at once, as a swap-out of the group is. */
 static void told(struct fixture *fixture, uint32_t generation, bool durable)
@@ -28,7 +28,20 @@ static void told(struct fixture *fixture, uint32_t generation, bool durable)
 	for (unsigned i = 0; i < workload->tensors_count; i++) {
 		assert_true(outcome->writes_count < WRITES_MAX);
 		writes[outcome->writes_count++] = (struct outcome_write){
-			i, generation, tensor_bytes(&workload->tensors[i]), durable};
+			i, generation, tensor_bytes(&workload->tensors[i]), false, durable};
+	}
+}
+
+/* As a removal of the group is told. */
+static void told_gone(struct fixture *fixture, uint32_t generation, bool durable)
+{
+	struct outcome *outcome = &fixture->it->outcome;
+	unsigned first = outcome->writes_count;
+
+	told(fixture, generation, durable);
+	for (unsigned i = first; i < outcome->writes_count; i++) {
+		outcome->writes[i].gone = true;
+		outcome->writes[i].length = 0;
 	}
 }
 
@@ -154,6 +167,65 @@ static void nothing_is_right_where_nothing_was_reported(void **state)
 	check_wrong(fixture, "medium", "cut");
 }
 
+/* Until it was reported the newest generation may be there, too, and no older one. */
+static void a_removal_leaves_the_newest_generation_or_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+
+	told(fixture, 2, true);
+	told_gone(fixture, 3, false);
+	check_wrong(fixture, "data", "hold generation 1");
+	make_generation(fixture, 2);
+	write_volume(fixture);
+	check_right(fixture, 2);
+	remove_volume(fixture);
+	check_right(fixture, 0);
+}
+
+static void a_group_that_was_removed_for_good_may_not_come_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	told_gone(fixture, 2, false);
+	told_gone(fixture, 2, true);
+	check_wrong(fixture, "data",
+		    "hold generation 1: lost write; group optimizer was removed for good");
+	remove_volume(fixture);
+	check_right(fixture, 0);
+}
+
+/* A later generation of other lengths was begun, or replaced a longer one. */
+static void a_generation_is_whole_whatever_the_length_of_others(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outcome *outcome = &fixture->it->outcome;
+
+	for (unsigned i = 0; i < outcome->writes_count; i++)
+		if (outcome->writes[i].generation == 2)
+			outcome->writes[i].length *= 2;
+	check_right(fixture, 1);
+	told(fixture, 3, true);
+	make_generation(fixture, 3);
+	write_volume(fixture);
+	check_right(fixture, 3);
+	told(fixture, 4, true);
+	for (unsigned i = 0; i < outcome->writes_count; i++)
+		if (outcome->writes[i].generation == 4)
+			outcome->writes[i].length *= 2;
+	check_wrong(fixture, "data", "hold generation 3: lost write; generation 4 was");
+}
+
+static void what_was_swapped_out_behind_a_removal_is_missed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	told_gone(fixture, 2, true);
+	told(fixture, 3, false);
+	told(fixture, 3, true);
+	remove_volume(fixture);
+	check_wrong(fixture, "data", "nothing is stored; generation 3 was made durable");
+}
+
 static void tensors_of_two_generations_are_a_mixture(void **state)
 {
 	struct fixture *fixture = *state;
@@ -216,6 +288,10 @@ int main(void)
 		TEST(the_durable_generation_is_right_and_so_is_one_that_was_begun),
 		TEST(a_generation_that_was_reported_is_missed),
 		TEST(nothing_is_right_where_nothing_was_reported),
+		TEST(a_removal_leaves_the_newest_generation_or_nothing),
+		TEST(a_group_that_was_removed_for_good_may_not_come_back),
+		TEST(a_generation_is_whole_whatever_the_length_of_others),
+		TEST(what_was_swapped_out_behind_a_removal_is_missed),
 		TEST(tensors_of_two_generations_are_a_mixture),
 		TEST(half_of_a_tensor_is_a_mixture),
 		TEST(sums_that_do_not_fit_are_damage_of_the_medium),

@@ -139,6 +139,55 @@ static void after_a_failed_first_swap_out_nothing_may_be_there(void **state)
 	assert_int_equal(fixture->it->result.findings_count, 0);
 }
 
+/* A step store-remove behind the swap-out, and what came of it. */
+static void remove_group(struct fixture *fixture, int error)
+{
+	static struct outcome_removal removal;
+	struct observed *it = fixture->it;
+
+	removal = (struct outcome_removal){
+		.step = 1, .requests_before = 1, .error = error, .place = "store"};
+	it->test_case.workload.steps_count = 2;
+	it->test_case.workload.steps[1].kind = STEP_STORE_REMOVE;
+	it->outcome.removals = &removal;
+	it->outcome.removals_count = 1;
+}
+
+static void read_behind_removal(struct fixture *fixture)
+{
+	struct reader_job job = {.work_dir = fixture->directory,
+				 .workload = &fixture->it->test_case.workload,
+				 .outcome = &fixture->it->outcome,
+				 .seed = SEED,
+				 .step = 1,
+				 .request_first = 1};
+
+	fixture->it->result.findings_count = 0;
+	reader_check(&job, &fixture->it->result);
+}
+
+static void a_group_that_was_removed_is_not_there(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[64], path[192];
+
+	remove_group(fixture, EIO);
+	read_behind_removal(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 0);
+	remove_group(fixture, 0);
+	read_behind_removal(fixture);
+	found(fixture, "medium",
+	      "group optimizer has generation 1, and no swap-out succeeded "
+	      "since it was made or removed");
+	volume_name(name);
+	snprintf(path, sizeof(path), "%s/store/%s", fixture->directory, name);
+	assert_int_equal(unlink(path), 0);
+	read_behind_removal(fixture);
+	assert_int_equal(fixture->it->result.findings_count, 0);
+	fixture->it->outcome.removals = NULL;
+	fixture->it->outcome.removals_count = 0;
+}
+
 static void fail_swap(struct fixture *fixture, int error, const char *cause, const char *text)
 {
 	struct outcome_request *swap = &fixture->it->outcome.requests[0];
@@ -247,6 +296,35 @@ static void a_step_that_changes_the_store_begins_a_new_count(void **state)
 	}
 }
 
+/* Steps out, store-remove, out. */
+static void a_group_that_was_removed_begins_anew(void **state)
+{
+	struct fixture *fixture = *state;
+	struct outcome *outcome = &fixture->it->outcome;
+
+	remove_group(fixture, 0);
+	fixture->it->test_case.workload.steps_count = 3;
+	step_defaults(&fixture->it->test_case.workload.steps[2], STEP_SWAP_OUT);
+	outcome->requests[0].stored = 4;
+	outcome->requests[1] = outcome->requests[0];
+	outcome->requests[1].step = 2;
+	outcome->requests[1].stored = 1;
+	outcome->requests_count = 2;
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 5;
+	ask(fixture, "commits generation 5 of a group that was removed");
+	remove_group(fixture, EIO);
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 1;
+	ask(fixture, NULL);
+	outcome->requests[1].stored = 4;
+	ask(fixture, "commits generation 4 after 4");
+	outcome->removals_count = 0;
+	outcome->requests[1].stored = 1;
+	ask(fixture, "commits generation 1 after 4");
+	outcome->removals = NULL;
+}
+
 static void a_success_is_whole_and_counts_generations(void **state)
 {
 	struct fixture *fixture = *state;
@@ -301,6 +379,8 @@ int main(void)
 		TEST(a_success_is_whole_and_counts_generations),
 		TEST(what_a_process_did_not_live_to_tell_may_be_counted),
 		TEST(a_step_that_changes_the_store_begins_a_new_count),
+		TEST(a_group_that_was_removed_is_not_there),
+		TEST(a_group_that_was_removed_begins_anew),
 		TEST(what_a_fault_damaged_is_not_held_against_the_library),
 	};
 

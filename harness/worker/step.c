@@ -21,13 +21,21 @@ static step_fn *const functions[STEP_COUNT] = {
 
 /* Where the tensors are in a store; what is missing here is as without one. */
 static step_fn *const with_store[STEP_COUNT] = {
-	[STEP_SWAP_OUT] = step_swap,	       [STEP_SWAP_IN] = step_swap,
-	[STEP_START] = step_swap_start,	       [STEP_WAIT] = step_swap_wait,
-	[STEP_CANCEL] = step_swap_cancel,      [STEP_TRUNCATE] = step_store_truncate,
-	[STEP_CORRUPT] = step_store_corrupt,   [STEP_REMOVE] = step_store_remove,
-	[STEP_STORE_OPEN] = step_store_open,   [STEP_STORE_CLOSE] = step_store_close,
-	[STEP_COPY_VOLUME] = step_copy_volume, [STEP_PREPARE] = step_make_store,
-	[STEP_RELEASE] = step_release,	       [STEP_VERIFY] = step_verify,
+	[STEP_SWAP_OUT] = step_swap,
+	[STEP_SWAP_IN] = step_swap,
+	[STEP_START] = step_swap_start,
+	[STEP_WAIT] = step_swap_wait,
+	[STEP_CANCEL] = step_swap_cancel,
+	[STEP_TRUNCATE] = step_store_truncate,
+	[STEP_CORRUPT] = step_store_corrupt,
+	[STEP_REMOVE] = step_store_remove,
+	[STEP_STORE_OPEN] = step_store_open,
+	[STEP_STORE_CLOSE] = step_store_close,
+	[STEP_COPY_VOLUME] = step_copy_volume,
+	[STEP_PREPARE] = step_make_store,
+	[STEP_RELEASE] = step_release,
+	[STEP_VERIFY] = step_verify,
+	[STEP_STORE_REMOVE] = step_remove_group,
 };
 
 static step_fn *function_of(enum step_kind kind)

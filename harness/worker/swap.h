@@ -74,6 +74,7 @@ void step_swap_cancel(const struct step *step);
 void step_release(const struct step *step);
 void step_store_open(const struct step *step);
 void step_store_close(const struct step *step);
+void step_remove_group(const struct step *step);
 void step_store_truncate(const struct step *step);
 void step_store_corrupt(const struct step *step);
 void step_store_remove(const struct step *step);
@@ -87,5 +88,6 @@ void aftermath_store(void);
 void tell_swap(const struct swap *swap);
 void tell_damage(const struct swapio_damage *damage);
 void tell_verify(int error, const char *text);
+void tell_removal(int error, const char *text);
 
 #endif /* SWAP_H */

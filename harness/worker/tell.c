@@ -232,16 +232,27 @@ void tell_damage(const struct swapio_damage *damage)
 	end(&line);
 }
 
-void tell_verify(int error, const char *text)
+/* A call that is about the whole store. */
+static void tell_of_store(const char *kind, const char *call, int error, const char *text)
 {
 	struct line line;
 
-	begin(&line, "verify");
-	add_text(&line, "call", "verify");
+	begin(&line, kind);
+	add_text(&line, "call", call);
 	add_text(&line, "place", kept.place);
 	add_number(&line, "error", -error);
 	add_text(&line, "text", text);
 	end(&line);
+}
+
+void tell_verify(int error, const char *text)
+{
+	tell_of_store("verify", "verify", error, text);
+}
+
+void tell_removal(int error, const char *text)
+{
+	tell_of_store("removal", "store-remove", error, text);
 }
 
 static const char *wait_call_name(enum swapio_wait_call call)
