@@ -21,6 +21,7 @@ static void close_files(struct swapio *handle)
 
 static void destroy(struct swapio *handle)
 {
+	swapioi_fork_leave(&handle->fork);
 	swapioi_workers_stop(handle);
 	swapioi_queues_fini(handle, handle->queues_count);
 	close_files(handle);
@@ -30,9 +31,11 @@ static void destroy(struct swapio *handle)
 	swapioi_handle_free(handle);
 }
 
-/* Contexts, descriptors, threads, locks and pinned memory are the parent's. */
+/* Contexts, descriptors, threads, locks and pinned memory are the parent's. What is freed here
+ * changes only under the handle's lock, and so it was whole at the moment of fork(). */
 static void forget(struct swapio *handle)
 {
+	swapioi_fork_leave(&handle->fork);
 	for (unsigned i = 0; i < handle->queues_count; i++)
 		swapioi_queue_forget(&handle->queues[i]);
 	swapioi_buffers_free(handle, true);

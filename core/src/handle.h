@@ -3,11 +3,12 @@
  * handle.h - struct swapio, and what its modules do for each other.
  *
  * Lock order: an inode's lock (range.c), then the handle's. Neither is held across a system call
- * other than futex.
+ * other than futex. fork() takes the locks of all handles and stores (fork.h).
  */
 #ifndef SWAPIOI_HANDLE_H
 #define SWAPIOI_HANDLE_H
 
+#include "fork.h"
 #include "log.h"
 #include "queue.h"
 #include "slab.h"
@@ -29,6 +30,7 @@ struct swapio {
 	unsigned queues_count;
 	struct queue *queues;
 	struct slab slots_slab;
+	struct fork_member fork;
 
 	pthread_mutex_t lock;
 	pthread_cond_t done; /* for callers: a request ended, or nobody drives */

@@ -213,6 +213,7 @@ int swapioi_open_with(const struct swapio_options *options, const struct accel_o
 		swapioi_handle_free(handle);
 		return ret;
 	}
+	swapioi_fork_join(&handle->fork, &handle->lock);
 	*ret_handle = handle;
 	return 0;
 }

@@ -50,10 +50,14 @@ static void slots_init(struct queue *queue)
 
 int swapioi_queue_make_engine(struct queue *queue, unsigned depth)
 {
-	int ret = queue->handle->engine_ops->create(depth, queue->blocks_count, &queue->engine);
+	struct engine *engine;
+	int ret = queue->handle->engine_ops->create(depth, queue->blocks_count, &engine);
 
 	if (ret < 0)
 		return ret;
+	pthread_mutex_lock(&queue->handle->lock);
+	queue->engine = engine;
+	pthread_mutex_unlock(&queue->handle->lock);
 	queue->wait_call = (int)queue->handle->engine_ops->wait_call(queue->engine);
 	return 0;
 }

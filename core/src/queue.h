@@ -22,7 +22,8 @@ struct queue_stats {
 
 struct queue {
 	struct swapio *handle;
-	struct engine *engine; /* NULL: lost, to be made anew (reap.c) */
+	struct engine *engine; /* NULL: lost, to be made anew (reap.c); changes under the
+				  handle's lock, because a child of fork() frees it */
 	unsigned depth;	       /* blocks in flight at most */
 	unsigned blocks_count; /* more than depth: parked blocks do not keep others out */
 	struct block *blocks;

@@ -92,8 +92,12 @@ static int wait_once(struct queue *queue, unsigned min, int64_t timeout_ns)
  */
 static void lose_context(struct queue *queue, int error)
 {
-	queue->handle->engine_ops->destroy(queue->engine);
+	struct engine *engine = queue->engine;
+
+	pthread_mutex_lock(&queue->handle->lock);
 	queue->engine = NULL;
+	pthread_mutex_unlock(&queue->handle->lock);
+	queue->handle->engine_ops->destroy(engine);
 	for (unsigned i = 0; i < queue->blocks_count; i++) {
 		struct block *block = &queue->blocks[i];
 

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "fork.h"
 #include "list.h"
 #include "manifest.h"
 #include "medium.h"
@@ -29,6 +30,7 @@ struct swapio_store {
 	size_t slot_bytes;	/* of the pool, rounded */
 	unsigned staging_slots; /* of the pool's, never lent */
 	bool pool_locked;
+	struct fork_member fork;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* monotonic; broadcast after changes below */

@@ -12,6 +12,7 @@
 
 static void take_apart(struct swapio_store *store, bool forked)
 {
+	swapioi_fork_leave(&store->fork);
 	swapioi_swaps_fini(store, forked);
 	swapio_pool_destroy(store->pool);
 	store->medium_ops->close(store, forked);

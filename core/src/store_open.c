@@ -116,11 +116,13 @@ int swapioi_store_open_with(struct swapio *handle, const char *path,
 	if (!store)
 		return swapioi_error(error, -ENOMEM, "%s: no memory for a store", path);
 	ret = open_parts(store, error);
-	if (ret < 0)
+	if (ret < 0) {
 		swapioi_store_free(store, false);
-	else
-		*ret_store = store;
-	return ret;
+		return ret;
+	}
+	swapioi_fork_join(&store->fork, &store->lock);
+	*ret_store = store;
+	return 0;
 }
 
 /* What is not there yet will be a directory. */

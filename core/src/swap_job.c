@@ -202,10 +202,9 @@ static bool check_stored(struct swap_job *job)
  * The next generation: tensors that are swapped out go to the place that the stored generation
  * does not use, the others stay where they are.
  */
-static void set_places(struct swap_job *job)
+static void set_places(const struct swap_job *job, struct manifest *next)
 {
 	const struct manifest *stored = job->group->stored;
-	struct manifest *next = job->next;
 
 	next->generation = stored ? stored->generation + 1 : 1;
 	for (unsigned i = job->first; i < job->first + job->count; i++)
@@ -213,22 +212,39 @@ static void set_places(struct swap_job *job)
 			stored && i < stored->count ? !stored->tensors[i].place : 0;
 }
 
+/* What a child of fork() frees changes hands under the store's lock, which is held over fork(). */
+static void note_next(struct swap_job *job, struct manifest *next, const struct volume *volume)
+{
+	struct swapio_store *store = job->group->store;
+
+	pthread_mutex_lock(&store->lock);
+	job->next = next;
+	job->volume = *volume;
+	pthread_mutex_unlock(&store->lock);
+}
+
 /* Room for the next generation; else the swap failed. */
 static bool prepare(struct swap_job *job)
 {
 	struct swapio_group *group = job->group;
 	struct swapio_error error = {.text = "no memory"};
-	int ret = swapioi_manifest_dup(is_partial(job) ? group->stored : group->asked, &job->next);
+	struct volume volume = {.fd = -1};
+	struct manifest *next = NULL;
+	int ret = swapioi_manifest_dup(is_partial(job) ? group->stored : group->asked, &next);
 
 	if (ret == 0) {
-		set_places(job);
-		ret = swapioi_volume_prepare(group->store, group->stored, job->next,
-					     is_partial(job), &group->volume, &job->volume, &error);
+		set_places(job, next);
+		ret = swapioi_volume_prepare(group->store, group->stored, next, is_partial(job),
+					     &group->volume, &volume, &error);
 	}
-	if (ret < 0)
+	if (ret < 0) {
+		swapioi_manifest_destroy(next);
 		fail(job, ret, error_is_space(ret) ? SWAPIO_SWAP_SPACE : SWAPIO_SWAP_IO,
 		     error.text);
-	return ret == 0;
+		return false;
+	}
+	note_next(job, next, &volume);
+	return true;
 }
 
 static uint64_t direct_alignment(const struct swapio *handle)
@@ -297,9 +313,9 @@ static void replace_stored(struct swap_job *job)
 	group->stored = job->next;
 	group->volume = job->volume;
 	group->generation = group->stored->generation;
-	pthread_mutex_unlock(&group->store->lock);
 	job->next = NULL;
 	job->volume.fd = -1;
+	pthread_mutex_unlock(&group->store->lock);
 	swapioi_manifest_destroy(before);
 }
 
@@ -339,13 +355,14 @@ static void say_what_is_stored(struct swap_job *job)
 static void end(struct swap_job *job)
 {
 	const struct manifest *stored = job->group->stored;
+	struct manifest *next = job->next;
 
 	if (job->result.error && job->volume.fd >= 0)
 		swapioi_volume_abandon(&job->volume);
 	job->result.generation = stored ? stored->generation : 0;
 	say_what_is_stored(job);
-	swapioi_manifest_destroy(job->next);
-	job->next = NULL;
+	note_next(job, NULL, &job->volume);
+	swapioi_manifest_destroy(next);
 }
 
 bool swapioi_job_turn(struct swap_job *job, struct window *window, int64_t deadline_ns)

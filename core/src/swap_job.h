@@ -38,7 +38,7 @@ struct swap_job {
 	/* Of who carries it out. */
 	enum swap_phase phase;
 	struct manifest *next; /* swap-out: the generation that is being made; owned */
-	struct volume volume;  /* swap-out: where it goes */
+	struct volume volume;  /* swap-out: where it goes; as next, fd under the lock */
 	struct swapio_swap_result result;
 };
 

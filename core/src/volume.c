@@ -189,10 +189,23 @@ void swapioi_volume_abandon(struct volume *next_volume)
 	next_volume->buf = NULL;
 	if (next_volume->committed)
 		return;
-	swapioi_volume_close(next_volume);
+	swapioi_volume_close_noted(next_volume);
 	swapioi_store_turn_take(store);
 	store->medium_ops->remove_volume(store, &next_volume->entry, false, NULL);
 	swapioi_store_turn_give(store);
+}
+
+void swapioi_volume_close_noted(struct volume *volume)
+{
+	struct swapio_store *store = volume->store;
+	struct volume closed = *volume;
+
+	if (volume->fd < 0)
+		return;
+	pthread_mutex_lock(&store->lock);
+	volume->fd = -1;
+	pthread_mutex_unlock(&store->lock);
+	swapioi_volume_close(&closed);
 }
 
 void swapioi_volume_close(struct volume *volume)

@@ -109,4 +109,10 @@ void swapioi_volume_abandon(struct volume *next_volume);
 /* Close descriptors; what is stored stays. A volume with fd -1 is left alone. */
 void swapioi_volume_close(struct volume *volume);
 
+/*
+ * The same while an open group or a running swap has it: a child of fork() closes what they have,
+ * and must not close a number that is another file's by then. The store is not locked.
+ */
+void swapioi_volume_close_noted(struct volume *volume);
+
 #endif /* SWAPIOI_VOLUME_H */

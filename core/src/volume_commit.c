@@ -211,7 +211,7 @@ static int step_drop(struct commit *commit)
 	struct volume *old = commit->old;
 
 	if (old && old->fd >= 0 && !swapioi_volume_same(old, commit->volume)) {
-		swapioi_volume_close(old);
+		swapioi_volume_close_noted(old);
 		swapioi_store_turn_take(commit->store);
 		commit->store->medium_ops->remove_volume(commit->store, &old->entry, false, NULL);
 		swapioi_store_turn_give(commit->store);

@@ -137,7 +137,10 @@ int swapio_open(const struct swapio_options *options, struct swapio_error *error
  *
  * Blocks not yet handed to the kernel are cancelled, blocks in flight are waited for.
  * In a child after fork() nothing is waited for: memory of the copy is freed, the
- * parent's contexts are untouched.
+ * parent's contexts are untouched. That holds whatever other threads were doing at the moment
+ * of fork(), which waits for them as long as they change what a child would free; but what one
+ * of them was closing just then is not the child's to close. Descriptors that the library had
+ * open for transfers stay open in the child until it executes another program.
  *
  * Return:    0       the handle is gone
  *            -EBUSY  @timeout_ns passed with blocks in flight: the handle and all

@@ -110,6 +110,10 @@ int swapio_store_open(struct swapio *handle, const char *path,
  * @store:      NULL is a no-op that returns 0
  * @timeout_ns: how long to wait for swaps that were started, 0 to SWAPIO_FOREVER
  *
+ * In a child after fork() nothing is waited for: the copy is freed, with groups that are open in it
+ * and swaps on their way, and the parent's store is left alone. What another thread was doing to it
+ * at the moment of fork() does not matter, unless it was closing this very store.
+ *
  * Return:    0       the store is gone
  *            -EBUSY  swaps are not over in time, a group is open, or a slot is lent: the store and
  *                    everything of it stays; close again

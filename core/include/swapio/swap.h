@@ -80,7 +80,8 @@ int swapio_group_open(struct swapio_store *store, const char *name,
  * swapio_group_close() - forget a group; what is stored stays
  * @group: NULL is a no-op
  *
- * In a child after fork() the copy is freed and the parent's group is left alone.
+ * In a child after fork() the copy is freed and the parent's group is left alone; unless another
+ * thread was closing it at that moment: then it is not the child's to close.
  *
  * Return: 0, -EBUSY while swaps of it are not over
  * Since:  0.2
