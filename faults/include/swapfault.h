@@ -35,6 +35,9 @@ extern "C" {
  * @sector_bytes: sim: logical block size that direct I/O must respect, 512 or 4096; 0 means 512
  * @memory_align_bytes: sim: alignment that direct I/O demands of buffers, power of two; 0 means 512
  * @deadline_ns:  sim: virtual time after which the case counts as hung; 0 means 60 s
+ * @image:        which process of the case this is: faults of others do not fire; 0 means 1
+ * @journal_fd:   sim: a file, empty for the first process, that keeps what is not durable yet for
+ *                the later ones; 0 none: then it goes with its process
  */
 struct swapfault_config {
 	size_t size_bytes;
@@ -46,6 +49,8 @@ struct swapfault_config {
 	unsigned sector_bytes;
 	unsigned memory_align_bytes;
 	uint64_t deadline_ns;
+	unsigned image;
+	int journal_fd;
 };
 
 /**

@@ -6,7 +6,7 @@
  *   POINT[#WHEN] {CONDITION} => KIND[:ARGUMENT][ OPTION]      one a line, or separated by ;
  *   WHEN       N | N.. | N..M | N..+S | N..M+S | *      (strace's grammar; default *)
  *   CONDITION  op=read|write  fd=N  path=GLOB  offset=A..B  length=A..B  ready=N  depth=N
- *              ctx=N  thread=N  proc=N  call=io_getevents|io_pgetevents
+ *              ctx=N  thread=N  proc=N  image=N  call=io_getevents|io_pgetevents
  *   numbers of bytes take K M G; ranges are half open, A.. and ..B allowed
  *   OPTION     after (res)   direct (open)   masked | ignored | restart (signal)
  *   a line that starts with # is a comment
@@ -24,6 +24,7 @@
 
 #define SCHEDULE_FAULTS_MAX 64
 #define SCHEDULE_PATH_BYTES 128
+#define SCHEDULE_IMAGES_MAX 64
 #define SCHEDULE_CONTEXTS 64	/* contexts in use at once that io_event faults count apart */
 #define SCHEDULE_ANY UINT64_MAX /* a condition that was not given */
 
@@ -57,6 +58,7 @@ struct fault {
 	uint64_t ctx;	/* contexts, threads, processes are numbered from 1 in order of creation */
 	uint64_t thread;
 	uint64_t proc;
+	uint64_t image; /* which process image of the case, from 1; SCHEDULE_ANY: the first */
 	enum fault_call_name call;
 	/* argument of the kind */
 	int64_t value; /* errno, count, signal, seed, byte, bytes (negative for lie), offset */
@@ -75,6 +77,7 @@ struct fault {
 
 struct schedule {
 	unsigned count;
+	unsigned image; /* that of this process: faults of others do not fire; 0 means 1 */
 	struct fault faults[SCHEDULE_FAULTS_MAX];
 };
 
@@ -95,8 +98,14 @@ int schedule_print(const struct schedule *schedule, char *text, size_t text_byte
  * general is not; lie:-N must be detected, and so on): refines kind_info()->effect. */
 enum effect fault_effect(const struct fault *fault);
 
-/* Does it end the process as a loss of power would? */
+/* Does it end the process as a loss of power would, or as SIGKILL does; either of the two? */
 bool fault_crashes(const struct fault *fault);
+bool fault_kills(const struct fault *fault);
+bool fault_ends_process(const struct fault *fault);
+
+/* Of which process image of a case it is, and up to which there are any; from 1. */
+unsigned fault_image(const struct fault *fault);
+unsigned schedule_images(const struct schedule *schedule);
 
 /* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
 struct fault_call {

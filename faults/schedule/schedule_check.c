@@ -106,7 +106,7 @@ static bool is_plain_hold(const struct fault *fault)
 	       fault->offset.begin == 0 && fault->offset.end == SCHEDULE_ANY &&
 	       fault->length.begin == 0 && fault->length.end == SCHEDULE_ANY &&
 	       fault->depth == SCHEDULE_ANY && fault->thread == SCHEDULE_ANY &&
-	       fault->proc == SCHEDULE_ANY;
+	       fault->proc == SCHEDULE_ANY && fault->image == SCHEDULE_ANY;
 }
 
 static const struct fault *hold_of(const struct schedule *schedule, uint64_t ctx, uint64_t event)

@@ -151,6 +151,13 @@ static int parse_proc(struct scan *scan, struct word value, struct fault *fault)
 	return scan_number(scan, value, &rule, &fault->proc);
 }
 
+static int parse_image(struct scan *scan, struct word value, struct fault *fault)
+{
+	static const struct number_rule rule = {"image", 1, SCHEDULE_IMAGES_MAX, false};
+
+	return scan_number(scan, value, &rule, &fault->image);
+}
+
 static const struct {
 	const char *name;
 	uint64_t points; /* where it means something */
@@ -166,6 +173,7 @@ static const struct {
 	[CONDITION_CTX] = {"ctx", ON_CONTEXT, parse_ctx},
 	[CONDITION_THREAD] = {"thread", ALL_POINTS, parse_thread},
 	[CONDITION_PROC] = {"proc", ALL_POINTS, parse_proc},
+	[CONDITION_IMAGE] = {"image", ALL_POINTS, parse_image},
 	[CONDITION_CALL] = {"call", BIT(io_getevents), parse_call},
 };
 

@@ -135,3 +135,39 @@ bool fault_crashes(const struct fault *fault)
 	}
 	return false;
 }
+
+bool fault_kills(const struct fault *fault)
+{
+	switch ((unsigned)fault->kind) {
+	case KIND_io_submit_kill:
+	case KIND_io_event_kill:
+	case KIND_open_kill:
+	case KIND_pwrite_kill:
+	case KIND_ftruncate_kill:
+	case KIND_fsync_kill:
+	case KIND_rename_kill:
+	case KIND_unlink_kill:
+		return true;
+	}
+	return false;
+}
+
+bool fault_ends_process(const struct fault *fault)
+{
+	return fault_crashes(fault) || fault_kills(fault);
+}
+
+unsigned fault_image(const struct fault *fault)
+{
+	return fault->image == SCHEDULE_ANY ? 1 : (unsigned)fault->image;
+}
+
+unsigned schedule_images(const struct schedule *schedule)
+{
+	unsigned images = 1;
+
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (fault_image(&schedule->faults[i]) > images)
+			images = fault_image(&schedule->faults[i]);
+	return images;
+}

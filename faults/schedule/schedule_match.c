@@ -115,11 +115,14 @@ void schedule_reset(struct schedule *schedule)
 void schedule_match(struct schedule *schedule, const struct fault_call *call,
 		    struct firing *ret_firing)
 {
+	unsigned image = schedule->image ? schedule->image : 1;
+
 	ret_firing->count = 0;
 	for (unsigned i = 0; i < schedule->count; i++) {
 		struct fault *fault = &schedule->faults[i];
 
-		if (fault->point != call->point || !conditions_pass(fault, call))
+		if (fault->point != call->point || fault_image(fault) != image ||
+		    !conditions_pass(fault, call))
 			continue;
 		if (!when_matches(&fault->when, count(fault, call)))
 			continue;

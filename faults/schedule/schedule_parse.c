@@ -17,7 +17,7 @@ void fault_init(struct fault *fault)
 	fault->fd = -1;
 	fault->offset = fault->length = (struct fault_range){0, SCHEDULE_ANY};
 	fault->ready = fault->depth = SCHEDULE_ANY;
-	fault->ctx = fault->thread = fault->proc = SCHEDULE_ANY;
+	fault->ctx = fault->thread = fault->proc = fault->image = SCHEDULE_ANY;
 }
 
 static int parse_point(struct scan *scan, struct fault *fault)

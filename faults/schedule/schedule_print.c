@@ -95,6 +95,7 @@ static void put_conditions(struct out *out, const struct fault *fault)
 	put_number(out, CONDITION_CTX, fault->ctx);
 	put_number(out, CONDITION_THREAD, fault->thread);
 	put_number(out, CONDITION_PROC, fault->proc);
+	put_number(out, CONDITION_IMAGE, fault->image);
 	if (fault->call != FAULT_CALL_ANY)
 		put(out, " call=%s",
 		    fault->call == FAULT_CALL_GETEVENTS ? "io_getevents" : "io_pgetevents");

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "backend.h"
-#include "durable.h"
 #include "emulated.h"
+#include "ending.h"
 #include "files.h"
 #include "sigmask.h"
 #include "sim_io.h"
@@ -82,8 +82,9 @@ static void kick(struct stage_ctx *ctx)
 		simclock_wake(&place->waiter);
 }
 
-/* Nothing returns from a crash; from one that could not be, the request goes on being in flight. */
-static void crash_at(struct stage_ctx *ctx, struct stage_req *req, unsigned index)
+/* Nothing returns from an end; from a crash that could not be, the request goes on being in flight.
+ */
+static void end_at(struct stage_ctx *ctx, struct stage_req *req, unsigned index)
 {
 	struct fault_call call = stage_call(POINT_io_event, ctx);
 
@@ -94,15 +95,15 @@ static void crash_at(struct stage_ctx *ctx, struct stage_req *req, unsigned inde
 	req->told |= (uint8_t)(1u << index);
 	stage_list_push(&ctx->scheduled, req);
 	stage_unlock(ctx);
-	durable_crash(req->faults[index], &call, req->number);
+	ending_at(req->faults[index], &call, req->number);
 	stage_lock(ctx);
 }
 
-static bool crash_if_told(struct stage_ctx *ctx, struct stage_req *req)
+static bool end_if_told(struct stage_ctx *ctx, struct stage_req *req)
 {
 	for (unsigned i = 0; i < req->fault_count; i++)
-		if (fault_crashes(req->faults[i]) && !stage_trace_told(req, i)) {
-			crash_at(ctx, req, i);
+		if (fault_ends_process(req->faults[i]) && !stage_trace_told(req, i)) {
+			end_at(ctx, req, i);
 			return true;
 		}
 	return false;
@@ -112,7 +113,7 @@ static void carry_out(struct stage_ctx *ctx, struct stage_req *req)
 {
 	int64_t result;
 
-	if (crash_if_told(ctx, req))
+	if (end_if_told(ctx, req))
 		return;
 	result = sim_io(req);
 	if (result == SIM_IO_LATER) {

@@ -3,6 +3,7 @@
  * durable.c - when effects are kept, and the lock under which they are.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "durable_internal.h"
@@ -10,6 +11,7 @@
 
 _Atomic bool durable_active;
 struct durable_journal *durable_journal;
+static bool shared; /* with later processes of the case */
 
 static bool schedule_crashes(void)
 {
@@ -21,26 +23,52 @@ static bool schedule_crashes(void)
 	return false;
 }
 
-/* Pages are taken when they are first written. */
-static struct durable_journal *map_journal(void)
+/* Pages are taken when they are first written. @fd: -1: memory of our own. */
+static bool map_journal(int fd)
 {
-	long map =
-		raw_call(SYS_mmap, NULL, sizeof(*durable_journal) + DURABLE_RECORDS_BYTES,
-			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const size_t bytes = sizeof(*durable_journal) + DURABLE_RECORDS_BYTES;
+	int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0);
+	long map = fd < 0 ? 0 : raw_call(SYS_ftruncate, fd, bytes);
 
-	return map < 0 && map > -4096 ? NULL : (struct durable_journal *)map;
+	if (map == 0)
+		map = raw_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (map < 0 && map > -4096) {
+		runtime_log_note("no memory to keep what is not durable");
+		return false;
+	}
+	durable_journal = (struct durable_journal *)map;
+	return true;
+}
+
+static bool is_wanted(void)
+{
+	return runtime_sim() && schedule_crashes();
+}
+
+/* Before there are limits on the size of files, and before a later process does anything. */
+void durable_attach(void)
+{
+	const struct swapfault_config *config = runtime_config();
+
+	shared = config->journal_fd > 0 && is_wanted() && map_journal(config->journal_fd);
+	if (!shared || config->image <= 1)
+		return;
+	durable_adopt();
+	atomic_store(&durable_active, true);
 }
 
 void durable_begin(void)
 {
-	if (!runtime_sim() || !schedule_crashes() || durable_is_active())
+	if (!is_wanted() || durable_is_active())
 		return;
-	durable_journal = map_journal();
-	if (!durable_journal) {
-		runtime_log_note("no memory to keep what is not durable");
-		return;
-	}
-	atomic_store(&durable_active, true);
+	if (shared || map_journal(-1))
+		atomic_store(&durable_active, true);
+}
+
+/* Is there a later process that a fault is for? What is not durable now is not for it either. */
+static bool goes_on(void)
+{
+	return shared && runtime_config()->image < schedule_images(runtime_schedule());
 }
 
 /* The mapping stays until the case is over: a call of another thread may be inside. */
@@ -52,13 +80,25 @@ void durable_finish(void)
 		return;
 	atomic_store(&durable_active, false);
 	guard = durable_lock();
-	durable_journal->used_bytes = 0;
-	durable_files_forget();
+	if (goes_on()) {
+		durable_files_release();
+	} else {
+		durable_journal->used_bytes = 0;
+		durable_files_forget();
+	}
 	durable_unlock(&guard);
+}
+
+void durable_stop(void)
+{
+	if (durable_is_active())
+		durable_lock();
 }
 
 void durable_forget(void)
 {
+	atomic_store(&durable_active, false);
+	shared = false;
 	if (durable_journal)
 		raw_call(SYS_munmap, durable_journal,
 			 sizeof(*durable_journal) + DURABLE_RECORDS_BYTES);
@@ -111,9 +151,9 @@ bool durable_step_enter(struct durable_step *step, uint8_t act)
 
 void durable_give_up(const char *why)
 {
-	if (durable_journal->broken)
+	if (durable_journal->broken[0])
 		return;
-	durable_journal->broken = why;
+	snprintf(durable_journal->broken, sizeof(durable_journal->broken), "%s", why);
 	durable_journal->used_bytes = 0;
 	durable_files_forget();
 }

@@ -41,9 +41,14 @@ struct durable_step {
 	bool synchronous; /* what it writes is durable when it returns */
 };
 
-/* Arm and disarm: what the work directory holds when counting starts is durable. */
+/*
+ * Arm and disarm: what the work directory holds when counting starts is durable. Where the harness
+ * gave a file for the journal, a later process of the case goes on with it, from its first call on.
+ */
+void durable_attach(void); /* the case begins */
 void durable_begin(void);
 void durable_finish(void);
+void durable_stop(void); /* for good: whoever is about to have an effect waits for ever */
 void durable_before_fork(void);
 void durable_forget(void); /* after durable_finish(): the case is over */
 
@@ -72,7 +77,8 @@ void durable_end(struct durable_step *step, bool succeeded);
  * cannot be, which was logged as missed. No lock of the stage may be held.
  */
 void durable_crash(const struct fault *fault, const struct fault_call *call, uint32_t number);
-/* The same for a call whose faults were drawn; a crash that could not be is taken out of them. */
-void durable_crash_of(struct firing *firing, const struct fault_call *call, uint32_t number);
+
+/* durable_inflight.c: carry out what the program has in flight, as if it were done in time. */
+void durable_carry_out_inflight(void);
 
 #endif /* SWAPFAULT_DURABLE_H */

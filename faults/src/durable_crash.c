@@ -23,7 +23,7 @@ static const char *why_not(void)
 		return "only sim can lose what is not durable";
 	if (!durable_is_active())
 		return "what is not durable was not kept";
-	return durable_journal->broken;
+	return durable_journal->broken[0] ? durable_journal->broken : NULL;
 }
 
 static void tell(const struct fault *fault, const struct fault_call *call, uint32_t number,
@@ -58,6 +58,7 @@ static __attribute__((noreturn)) void crash_locked(const struct fault *fault,
 		tell_failed(fault, number, result);
 	else
 		tell(fault, call, number, count);
+	durable_journal->used_bytes = 0; /* what is left now is durable */
 	end_now();
 }
 
@@ -75,17 +76,4 @@ void durable_crash(const struct fault *fault, const struct fault_call *call, uin
 		durable_unlock(&guard);
 	}
 	runtime_log_missed(fault, number, why);
-}
-
-void durable_crash_of(struct firing *firing, const struct fault_call *call, uint32_t number)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < firing->count; i++) {
-		if (fault_crashes(firing->faults[i]))
-			durable_crash(firing->faults[i], call, number);
-		else
-			firing->faults[kept++] = firing->faults[i];
-	}
-	firing->count = kept;
 }

@@ -200,7 +200,7 @@ void durable_data_end(const struct durable_step *step, bool succeeded)
 	struct stat status;
 	uint32_t file;
 
-	if (!succeeded || durable_journal->broken || (!all && !step->synchronous))
+	if (!succeeded || durable_journal->broken[0] || (!all && !step->synchronous))
 		return;
 	if (raw_call(SYS_fstat, step->fd, &status) < 0) {
 		durable_give_up("a file that was synced cannot be told");

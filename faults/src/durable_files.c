@@ -48,7 +48,7 @@ static uint32_t find(const struct stat *status, uint32_t *ret_free)
 	return DURABLE_NO_FILE;
 }
 
-static uint32_t hold(uint32_t place, int fd, const struct stat *status)
+uint32_t durable_file_hold(uint32_t place, int fd, const struct stat *status)
 {
 	int pid = (int)raw_call(SYS_getpid), held = move_up(reopen(pid, fd));
 
@@ -76,7 +76,7 @@ uint32_t durable_file_at(int fd)
 	struct stat status;
 	uint32_t place, found;
 
-	if (durable_journal->broken || raw_call(SYS_fstat, fd, &status) < 0 ||
+	if (durable_journal->broken[0] || raw_call(SYS_fstat, fd, &status) < 0 ||
 	    !S_ISREG(status.st_mode))
 		return DURABLE_NO_FILE;
 	found = find(&status, &place);
@@ -86,7 +86,7 @@ uint32_t durable_file_at(int fd)
 		durable_files_forget();
 	find(&status, &place);
 	if (place != DURABLE_NO_FILE)
-		return hold(place, fd, &status);
+		return durable_file_hold(place, fd, &status);
 	durable_give_up("too many files are not durable");
 	return DURABLE_NO_FILE;
 }
@@ -105,6 +105,20 @@ int durable_file_open(uint32_t index)
 		return fd;
 	raw_call(SYS_close, fd);
 	return -ESTALE;
+}
+
+void durable_files_release(void)
+{
+	int pid = (int)raw_call(SYS_getpid);
+
+	for (uint32_t i = 0; i < DURABLE_FILES_MAX; i++) {
+		struct durable_file *file = &durable_journal->files[i];
+
+		if (file->pid == pid)
+			raw_call(SYS_close, file->fd);
+		if (file->pid)
+			file->pid = DURABLE_NOBODY;
+	}
 }
 
 static bool has_effects(uint32_t file)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * durable_internal.h - the journal of effects that are not durable yet, as its files share it. It
- * lies in memory that forked children share; who looks at it holds its lock.
+ * lies in memory that forked children share, and in a file of the harness's where a later process
+ * of the case goes on with it; who looks at it holds its lock.
  *
  * Threads: any process and thread of the case, under the lock.
  */
@@ -15,6 +16,7 @@
 #define DURABLE_RECORDS_BYTES ((size_t)256 << 20) /* reserved, not taken until used */
 #define DURABLE_FILES_MAX 1024u
 #define DURABLE_NO_FILE UINT32_MAX
+#define DURABLE_NOBODY (-1) /* holds a file that an earlier process did */
 
 enum durable_kind {
 	DURABLE_SECTOR,	  /* the contents of one sector */
@@ -60,7 +62,7 @@ struct durable_file {
 
 struct durable_journal {
 	_Atomic uint32_t lock;
-	const char *broken; /* why it is not complete, a literal; NULL: it is */
+	char broken[64]; /* why it is not complete; "": it is */
 	uint64_t used_bytes;
 	struct durable_file files[DURABLE_FILES_MAX];
 	_Alignas(8) char records[];
@@ -91,8 +93,13 @@ static inline struct durable_names *durable_names_of(struct durable_record *reco
 /* durable_files.c */
 uint32_t durable_file_at(int fd); /* of any kind of descriptor, O_PATH too; DURABLE_NO_FILE */
 uint32_t durable_file_known(const struct stat *status); /* without taking hold of it */
+uint32_t durable_file_hold(uint32_t place, int fd, const struct stat *status);
 int durable_file_open(uint32_t file); /* to read and write, whoever holds it; -errno */
 void durable_files_forget(void);      /* those without effects */
+void durable_files_release(void);     /* hold none of them any more */
+
+/* durable_adopt.c: go on with what an earlier process left in the journal. */
+void durable_adopt(void);
 
 /* durable_data.c */
 void durable_keep_cut(int fd, uint64_t from_bytes, uint64_t size_bytes);
@@ -102,9 +109,6 @@ void durable_data_end(const struct durable_step *step, bool succeeded);
 void durable_names_end(const struct durable_step *step, bool succeeded);
 void durable_names_forget(void);
 void durable_directory_synced(const struct stat *status);
-
-/* durable_inflight.c: carry out what the program has in flight, as if it were done in time. */
-void durable_carry_out_inflight(void);
 
 /* durable_draw.c: choose what is dropped; how much that is. */
 struct durable_count {
@@ -117,6 +121,9 @@ int durable_undo_all(void);
 
 /* durable_tree.c: a directory goes, with all that is in it. 0 when it is not there, too; -errno. */
 int durable_tree_remove(const char *path);
+/* Call @visit for everything below @path but directories, until it returns less than 0; that. */
+typedef int durable_visit(int at, const char *name);
+int durable_tree_visit(const char *path, durable_visit *visit);
 
 enum durable_act {
 	DURABLE_ACT_WRITE,

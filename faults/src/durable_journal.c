@@ -66,7 +66,7 @@ struct durable_record *durable_append(enum durable_kind kind, uint32_t file, siz
 	struct durable_record *record;
 	uint64_t bytes = (sizeof(*record) + payload_bytes + 7) & ~(uint64_t)7;
 
-	if (durable_journal->broken)
+	if (durable_journal->broken[0])
 		return NULL;
 	if (payload_bytes > DURABLE_RECORDS_BYTES || !make_room(bytes)) {
 		durable_give_up("too much is not durable to be kept");

@@ -165,7 +165,7 @@ void durable_mkdir_begin(struct durable_step *step, int dirfd, const char *path)
 
 void durable_names_end(const struct durable_step *step, bool succeeded)
 {
-	if (!succeeded || durable_journal->broken)
+	if (!succeeded || durable_journal->broken[0])
 		return;
 	switch (step->act) {
 	case DURABLE_ACT_OPEN:

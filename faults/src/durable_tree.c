@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durable_tree.c - takes a directory away with all that is in it, by system calls alone: it runs
- * when the power is gone and no code of the program may run any more.
+ * durable_tree.c - takes a directory away with all that is in it, or looks at all of that, by
+ * system calls alone: it runs when the power is gone and no code of the program may run any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,16 @@ struct entry { /* as the kernel's struct linux_dirent64 */
 };
 
 static int empty(int fd);
+static int visit_directory(int fd, durable_visit *visit);
+
+static int open_directory(int at, const char *name)
+{
+	return (int)raw_call(SYS_openat, at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 static int remove_directory(int at, const char *name)
 {
-	int fd = (int)raw_call(SYS_openat, at, name,
-			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_directory(at, name);
 	int result = fd < 0 ? fd : empty(fd);
 
 	if (fd >= 0)
@@ -84,4 +89,46 @@ int durable_tree_remove(const char *path)
 	int result = remove_directory(AT_FDCWD, path);
 
 	return result == -ENOENT ? 0 : result;
+}
+
+static int visit_entry(int at, const struct entry *entry, durable_visit *visit)
+{
+	int fd, result;
+
+	if (is_dots(entry->name))
+		return 0;
+	fd = open_directory(at, entry->name);
+	if (fd == -ENOTDIR || fd == -ELOOP)
+		return visit(at, entry->name);
+	result = fd < 0 ? fd : visit_directory(fd, visit);
+	if (fd >= 0)
+		raw_call(SYS_close, fd);
+	return result;
+}
+
+static int visit_directory(int fd, durable_visit *visit)
+{
+	_Alignas(8) char entries[ENTRIES_BYTES];
+	long bytes = 1, result = 0;
+
+	while (bytes > 0 && result >= 0) {
+		bytes = raw_call(SYS_getdents64, fd, entries, sizeof(entries));
+		for (long at = 0; at < bytes && result >= 0;) {
+			const struct entry *entry = (const void *)(entries + at);
+
+			at += entry->bytes;
+			result = visit_entry(fd, entry, visit);
+		}
+	}
+	return (int)(bytes < 0 ? bytes : result);
+}
+
+int durable_tree_visit(const char *path, durable_visit *visit)
+{
+	int fd = open_directory(AT_FDCWD, path);
+	int result = fd < 0 ? fd : visit_directory(fd, visit);
+
+	if (fd >= 0)
+		raw_call(SYS_close, fd);
+	return result;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "durable.h"
+#include "ending.h"
 #include "files.h"
 #include "paths.h"
 
@@ -65,7 +65,7 @@ void posix_call_decide(struct posix_call *call)
 
 	runtime_decide(&call->call, &call->firing);
 	call->number = runtime_call_number(call->call.point);
-	durable_crash_of(&call->firing, &call->call, call->number);
+	ending_of(&call->firing, &call->call, call->number);
 	errno = kept_errno;
 }
 

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "durable.h"
 #include "runtime.h"
 
 struct posix_call {
@@ -32,6 +33,13 @@ struct path_call {
 	char path[PATH_MAX];
 };
 
+/* What a later process does before it is armed is no call to count, and may be lost all the same.
+ */
+static inline bool posix_call_counts(void)
+{
+	return runtime_armed() || durable_is_active();
+}
+
 /* False: not armed, the preload itself, or not below the work directory. */
 bool posix_call_start_fd(struct posix_call *call, enum point_id point, int fd);
 bool posix_call_start_path(struct path_call *call, enum point_id point, int dirfd,
@@ -40,13 +48,13 @@ bool posix_call_start_plain(struct posix_call *call, enum point_id point, uint64
 
 static inline bool posix_call_on_fd(struct posix_call *call, enum point_id point, int fd)
 {
-	return runtime_armed() && posix_call_start_fd(call, point, fd);
+	return posix_call_counts() && posix_call_start_fd(call, point, fd);
 }
 
 static inline bool posix_call_on_path(struct path_call *call, enum point_id point, int dirfd,
 				      const char *path)
 {
-	return runtime_armed() && posix_call_start_path(call, point, dirfd, path);
+	return posix_call_counts() && posix_call_start_path(call, point, dirfd, path);
 }
 
 /* Memory and threads: no file. */

@@ -156,6 +156,7 @@ static void keep_config(const struct swapfault_config *config)
 
 	*kept = *config;
 	kept->schedule = NULL;
+	runtime_case.schedule.image = config->image;
 	kept->work_dir = config->work_dir ? runtime_case.work_dir : NULL;
 	if (!kept->sector_bytes)
 		kept->sector_bytes = 512;
@@ -242,6 +243,7 @@ int runtime_begin(const struct swapfault_config *config, char *error_text, size_
 	simthread_begin();
 	stage_begin();
 	atomic_store(&runtime_mode, RUNTIME_STAGED);
+	durable_attach();
 	return 0;
 }
 

@@ -92,10 +92,13 @@ void runtime_decide(struct fault_call *call, struct firing *ret_firing)
 
 static struct fault *find_missing(void)
 {
+	unsigned image = runtime_case.schedule.image ? runtime_case.schedule.image : 1;
+
 	for (unsigned i = 0; i < runtime_case.schedule.count; i++) {
 		struct fault *fault = &runtime_case.schedule.faults[i];
 
-		if (fault->kind == KIND_io_pgetevents_missing && fiu_bridge_confirm(fault))
+		if (fault->kind == KIND_io_pgetevents_missing && fault_image(fault) == image &&
+		    fiu_bridge_confirm(fault))
 			return fault;
 	}
 	return NULL;

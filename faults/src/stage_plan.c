@@ -113,6 +113,7 @@ static bool kind_needs_transfer(enum kind_id kind)
 	case KIND_io_event_unknown:
 	case KIND_io_event_reorder:
 	case KIND_io_event_crash:
+	case KIND_io_event_kill:
 		return false;
 	}
 	return true;
@@ -126,6 +127,15 @@ static void begin_events(struct stage_req *req, const struct fault *fault)
 		req->stray_first = true;
 }
 
+/* The kernel does not say when a request is due. */
+static const char *why_not_end(const struct fault *fault)
+{
+	if (runtime_sim())
+		return NULL;
+	return fault_kills(fault) ? "only sim knows when a request is about to be done"
+				  : "only sim can lose what is not durable";
+}
+
 void stage_plan_begin(struct stage_req *req)
 {
 	unsigned i;
@@ -134,8 +144,8 @@ void stage_plan_begin(struct stage_req *req)
 		const struct fault *fault = req->faults[i];
 		const char *why = NULL;
 
-		if (fault_crashes(fault))
-			why = runtime_sim() ? NULL : "only sim can lose what is not durable";
+		if (fault_ends_process(fault))
+			why = why_not_end(fault);
 		else if (stage_req_transfers(req))
 			why = begin_one(req, fault);
 		else if (kind_needs_transfer(fault->kind))

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "durable.h"
+#include "ending.h"
 #include "files.h"
 #include "stage.h"
 
@@ -235,7 +235,7 @@ static long submit_armed(struct stage_ctx *ctx, struct iocb **iocbs, long nr)
 
 	runtime_decide(&call, &firing);
 	number = runtime_call_number(POINT_io_submit);
-	durable_crash_of(&firing, &call, number);
+	ending_of(&firing, &call, number);
 	fault = firing.count ? firing.faults[0] : NULL;
 	result = submit_faulted(ctx, iocbs, nr, fault, &missed);
 	for (unsigned i = 1; i < firing.count; i++)

@@ -109,6 +109,9 @@ static inline void random_condition(uint64_t *state, enum condition condition, s
 	case CONDITION_PROC:
 		fault->proc = random_number(state, 1, UINT32_MAX);
 		break;
+	case CONDITION_IMAGE:
+		fault->image = random_number(state, 1, SCHEDULE_IMAGES_MAX);
+		break;
 	case CONDITION_CALL:
 		fault->call = random_coin(state) ? FAULT_CALL_GETEVENTS : FAULT_CALL_PGETEVENTS;
 		break;

@@ -82,6 +82,16 @@ made_survives directory
 [ "$survived" -gt 0 ] && [ "$survived" -lt 10 ] ||
 	fail "a directory that was not synced survives $survived of 10 crashes"
 
+# A kill ends the process on both back ends, and takes nothing back: of four writes the first is there.
+for backend in kernel sim; do
+	rm -f written
+	victim "$backend" 'pwrite#2 => kill' "$PROGS/prog_crash_writer" > /dev/null
+	status=$?
+	[ $status -eq 137 ] || fail "$backend: status $status, expected 137: $(cat "$OUT")"
+	expect_count 1 'inject.*posix/pwrite/kill'
+	[ "$(wc -c < written)" -eq 1024 ] || fail "$backend: $(wc -c < written) bytes are left"
+done
+
 # More than can be kept is said, not forgotten.
 victim sim 'fsync#1 => crash:3' "$PROGS/prog_crash_writer" big || fail "too much: status $?"
 expect_count 0 inject

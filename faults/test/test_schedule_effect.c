@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <stdio.h>
 
 #include <cmocka.h>
@@ -161,6 +162,31 @@ static void calls_on_files_and_memory_have_their_own(void **state)
 	CHECK(cases);
 }
 
+static void crashes_and_kills_end_the_process(void **state)
+{
+	static const struct effect_case cases[] = {
+		{"fsync#1 => crash:3", EFFECT_FAILS_ALL},
+		{"fsync#1 => kill", EFFECT_FAILS_ALL},
+	};
+	unsigned crashes = 0, kills = 0;
+
+	(void)state;
+	CHECK(cases);
+	for (unsigned i = 0; i < KIND_COUNT; i++) {
+		struct fault fault = {.kind = (enum kind_id)i};
+		bool crash = strcmp(kind_info(fault.kind)->name, "crash") == 0;
+		bool kill = strcmp(kind_info(fault.kind)->name, "kill") == 0;
+
+		assert_int_equal(fault_crashes(&fault), crash);
+		assert_int_equal(fault_kills(&fault), kill);
+		assert_int_equal(fault_ends_process(&fault), crash || kill);
+		crashes += crash;
+		kills += kill;
+	}
+	assert_int_equal(crashes, kills);
+	assert_int_not_equal(kills, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +195,7 @@ int main(void)
 		cmocka_unit_test(signals_are_transparent_unless_no_event_can_ever_come),
 		cmocka_unit_test(completions_are_resumed_refused_or_caught),
 		cmocka_unit_test(calls_on_files_and_memory_have_their_own),
+		cmocka_unit_test(crashes_and_kills_end_the_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

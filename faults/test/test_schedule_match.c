@@ -182,6 +182,25 @@ static void numbers_select_context_thread_and_process(void **state)
 	assert_false(passes("io_event depth=1 => zero", &call));
 }
 
+static void the_image_selects_the_process_of_the_case(void **state)
+{
+	struct fault_call call = call_at(POINT_fsync);
+
+	(void)state;
+	parse("fsync#1 => kill\nfsync#1 image=2 => crash:1\nfsync#1 image=1 => error:EIO");
+	assert_int_equal(schedule_images(&schedule), 2);
+	assert_int_equal(fires(&call), 2);
+	assert_int_equal(fires(&call), 0); /* the second call */
+	schedule_reset(&schedule);
+	schedule.image = 2;
+	assert_int_equal(fires(&call), 1);
+	assert_int_equal(schedule.faults[1].fired, 1);
+	schedule_reset(&schedule);
+	schedule.image = 3;
+	assert_int_equal(fires(&call), 0);
+	assert_int_equal(schedule.faults[0].seen, 0);
+}
+
 static void direct_asks_for_o_direct(void **state)
 {
 	struct fault_call call = call_at(POINT_open);
@@ -387,6 +406,7 @@ int main(void)
 		cmocka_unit_test(lengths_lie_in_their_range),
 		cmocka_unit_test(files_are_told_by_descriptor_and_path),
 		cmocka_unit_test(numbers_select_context_thread_and_process),
+		cmocka_unit_test(the_image_selects_the_process_of_the_case),
 		cmocka_unit_test(direct_asks_for_o_direct),
 		cmocka_unit_test(call_selects_one_of_the_wait_calls),
 		cmocka_unit_test(requests_are_counted_for_each_context),

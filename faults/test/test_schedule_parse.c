@@ -94,13 +94,16 @@ static void a_fault_without_conditions_passes_anything(void **state)
 	assert_int_equal(fault->ctx, SCHEDULE_ANY);
 	assert_int_equal(fault->thread, SCHEDULE_ANY);
 	assert_int_equal(fault->proc, SCHEDULE_ANY);
+	assert_int_equal(fault->image, SCHEDULE_ANY);
+	assert_int_equal(fault_image(fault), 1);
 	assert_int_equal(fault->call, FAULT_CALL_ANY);
 }
 
 static void conditions_of_a_request_are_taken(void **state)
 {
-	const struct fault *fault = parse("io_event#1 op=write fd=7 path=a/*.swp offset=1M..2M "
-					  "length=..4K depth=3 ctx=2 thread=4 proc=5 => zero");
+	const struct fault *fault =
+		parse("io_event#1 op=write fd=7 path=a/*.swp offset=1M..2M "
+		      "length=..4K depth=3 ctx=2 thread=4 proc=5 image=6 => zero");
 
 	(void)state;
 	assert_int_equal(fault->op, FAULT_OP_WRITE);
@@ -114,6 +117,8 @@ static void conditions_of_a_request_are_taken(void **state)
 	assert_int_equal(fault->ctx, 2);
 	assert_int_equal(fault->thread, 4);
 	assert_int_equal(fault->proc, 5);
+	assert_int_equal(fault->image, 6);
+	assert_int_equal(fault_image(fault), 6);
 }
 
 static void conditions_of_a_wait_are_taken(void **state)

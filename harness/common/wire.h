@@ -20,11 +20,11 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
-enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_COUNT };
+enum wire_fd { WIRE_FD_LOG, WIRE_FD_OUTCOME, WIRE_FD_PAUSE, WIRE_FD_JOURNAL, WIRE_FD_COUNT };
 
 #define WIRE_TENSORS_MAX 64u
 
@@ -45,7 +45,8 @@ struct wire_case {
 	uint64_t seed;
 	uint64_t deadline_ns; /* virtual, in sim */
 	uint64_t pause_steps; /* bit per step: pause behind it; before it, too, if it verifies */
-	uint32_t step_first, step_end; /* the steps of this process */
+	uint32_t image;	      /* which process of the case this is, from 1 */
+	uint32_t step_first, step_end; /* its steps */
 	struct wire_kept kept[WIRE_TENSORS_MAX];
 	uint32_t work_dir_bytes, schedule_bytes, workload_bytes;
 };

@@ -66,10 +66,10 @@ static bool find_hang(const struct exec_end *end, struct eventlog *log, struct c
 	return hangs;
 }
 
-static bool power_was_cut(const struct exec_options *options, const struct exec_end *end,
-			  const struct case_result *result)
+static const struct fault *ended_by(const struct exec_options *options, const struct exec_end *end,
+				    const struct case_result *result)
 {
-	return verdict_power_was_cut(options->schedule, result, end->status);
+	return end->overdue ? NULL : verdict_ended_by(options->schedule, result, 1, end->status);
 }
 
 static bool fits(const struct exec_options *options, int code)
@@ -82,7 +82,7 @@ static void find_end(const struct exec_options *options, const struct exec_end *
 {
 	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
 
-	if (find_hang(end, log, result) || power_was_cut(options, end, result))
+	if (find_hang(end, log, result) || ended_by(options, end, result))
 		return;
 	if (code < 0)
 		result_add(result, "deadline", CLASS_CRASH,
@@ -156,14 +156,17 @@ static bool judge_findings(struct case_result *result)
 void exec_judge(const struct exec_options *options, const struct exec_end *end,
 		struct eventlog *log, struct case_result *result)
 {
+	const struct fault *fault;
+
 	find_end(options, end, log, result);
 	find_misuse(log, result);
 	if (judge_broken(options, end, log, result) || judge_findings(result))
 		return;
-	if (power_was_cut(options, end, result))
+	fault = ended_by(options, end, result);
+	if (fault)
 		decide(result, VERDICT_PASS, CLASS_NONE,
-		       "the power was cut: what is on disk now is what that may leave; read it in "
-		       "a fresh process");
+		       "%s: what is on disk now is what that may leave; read it in a fresh process",
+		       fault_crashes(fault) ? "the power was cut" : "the program was killed");
 	else if (judge_idle(log, result))
 		return;
 	else if (options->status != 0 && end->status == 0)

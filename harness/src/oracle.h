@@ -20,9 +20,10 @@ struct observation {
 	const struct store_looks *looks; /* one for each verify, by another process */
 	struct eventlog *log;
 	uint64_t log_first;   /* its first record of the process that ran last */
-	bool cut;	      /* the power was cut, and the case went on in a fresh process */
-	unsigned cut_step;    /* where */
-	int status;	      /* wait status of the case's process */
+	uint64_t steps_cut;   /* bit per step: its process was ended in it or before, as scheduled,
+			       * and   the case went on in a fresh one */
+	unsigned image;	      /* which process of the case ran last, from 1 */
+	int status;	      /* its wait status */
 	bool overdue;	      /* it was killed when its time was up */
 	int64_t deadline_ns;  /* that it had */
 	const char *story;    /* what it was doing then, "" unknown */

@@ -14,6 +14,8 @@
 int plan_case_init(const struct plan_options *options, const struct scenario *scenario,
 		   const struct scenario *cell, const unsigned *choice, enum target target,
 		   struct test_case *test_case, struct diag *diag);
+/* plan_images.c: do the faults fit the processes of the case? 0; -EINVAL. */
+int plan_images_check(const struct test_case *test_case, const char *path, struct diag *diag);
 void plan_case_fini(struct test_case *test_case);
 
 #endif /* PLAN_BUILDER_H */

@@ -181,6 +181,8 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 	result = set_program(cell, test_case);
 	if (result == 0)
 		result = set_schedule(options, cell, test_case, diag);
+	if (result == 0)
+		result = plan_images_check(test_case, cell->path, diag);
 	if (result == 0) {
 		test_case->name = make_name(options, scenario, choice, target);
 		test_case->repro = make_repro(options, scenario, choice, test_case);

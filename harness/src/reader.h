@@ -25,6 +25,7 @@ struct reader_job {
 	unsigned request_first;	 /* in the outcome; what came before was looked at */
 	struct store_look *look; /* to be filled in, of a step verify; else NULL */
 	bool before;		 /* the step is still to come */
+	const char *after;	 /* reader_check_crash(): what ended the process, "the crash" */
 };
 
 /* Steps behind which the case has to pause, because a later step changes what is to be read, or
@@ -38,8 +39,9 @@ uint64_t reader_bytes(const struct reader_job *job);
 /* Read and compare; what is wrong is added to @result. */
 void reader_check(const struct reader_job *job, struct case_result *result);
 
-/* reader_crash.c: the power was cut. Compare what the files hold with what was begun and what was
- * made durable; @kept, one for each tensor, learns what is known to be there. */
+/* reader_crash.c: the power was cut, or the process killed. Compare what the files hold with what
+ * was begun and what was made durable; @kept, one for each tensor, learns what is known to be
+ * there. */
 void reader_check_crash(const struct reader_job *job, enum expect_data expect,
 			struct wire_kept *kept, struct case_result *result);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_crash.c - reads what a loss of power left. Each sector may hold any write that was begun
- * since the last one that was made durable, or that one; where nothing was, also what was there
- * before: zeros, the end of the file, no file. Anything else was lost.
+ * reader_crash.c - reads what a loss of power left, or a kill. Each sector may hold any write that
+ * was begun since the last one that was made durable, or that one; where nothing was, also what was
+ * there before: zeros, the end of the file, no file. Anything else was lost.
  *
  * A store promises more: it can be read, and holds one generation, whole. That a group was removed
  * is a generation of its own, which nothing holds but a store without the group.
@@ -160,8 +160,8 @@ static void enter(struct view *view, uint64_t at, uint32_t generation)
 }
 
 #define LOST(view, format, ...)                                                                    \
-	result_add((view)->result, "data", CLASS_CORRUPTION, "after the crash: tensor %s" format,  \
-		   tensor_of(view)->name, __VA_ARGS__)
+	result_add((view)->result, "data", CLASS_CORRUPTION, "after %s: tensor %s" format,         \
+		   (view)->job->after, tensor_of(view)->name, __VA_ARGS__)
 
 /* A run of bytes that hold nothing that may be there: what they hold instead is looked at once. */
 static void begin_lost(struct view *view, uint64_t at, const char *seen, size_t bytes)
@@ -334,8 +334,8 @@ static void take_damage(void *arg, unsigned tensor, uint64_t offset, uint64_t le
 	(void)tensor;
 	view->lost = true;
 	result_add(view->result, "medium", CLASS_CORRUPTION,
-		   "after the crash: tensor %s, bytes %" PRIu64 "-%" PRIu64 " of the store: %s",
-		   tensor_of(view)->name, offset, offset + length - 1, what);
+		   "after %s: tensor %s, bytes %" PRIu64 "-%" PRIu64 " of the store: %s",
+		   view->job->after, tensor_of(view)->name, offset, offset + length - 1, what);
 }
 
 /* What its checksums say comes after what its bytes say. */
@@ -459,7 +459,8 @@ static void check_store(struct crash *crash)
 	crash->group = group;
 	crash->no_group = error < 0 ? text : NULL;
 	if (error < 0 && error != -ENOENT)
-		result_add(crash->result, "medium", CLASS_CORRUPTION, "after the crash: %s", text);
+		result_add(crash->result, "medium", CLASS_CORRUPTION, "after %s: %s",
+			   crash->job->after, text);
 	check_tensors(crash);
 	store_group_close(group);
 }

@@ -55,6 +55,13 @@ static int make_log(struct job *job)
 	return error < 0 ? error : eventlog_open(job->log_fd, &job->log);
 }
 
+/* What is not durable yet, in sim, whichever process of the case wrote it. */
+static int make_journal(struct job *job)
+{
+	job->journal_fd = memfd_create("journal", MFD_CLOEXEC);
+	return job->journal_fd < 0 ? -errno : 0;
+}
+
 static int make_look(struct job *job)
 {
 	job->look = mmap(NULL, sizeof(*job->look), PROT_READ | PROT_WRITE,
@@ -74,6 +81,7 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 		.in_memory = in_memory,
 		.log_fd = -1,
 		.outcome_fd = -1,
+		.journal_fd = -1,
 		.pause_ours = -1,
 		.pause_theirs = -1,
 		.stdout_fd = -1,
@@ -82,6 +90,8 @@ int job_init(struct job *job, const struct work_root *root, bool in_memory, unsi
 	error = make_log(job);
 	if (error == 0)
 		error = make_outcome_file(job);
+	if (error == 0)
+		error = make_journal(job);
 	if (error == 0)
 		error = make_look(job);
 	if (error == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -113,6 +123,7 @@ void job_fini(struct job *job)
 	looks_free(&job->looks);
 	close_fd(job->log_fd);
 	close_fd(job->outcome_fd);
+	close_fd(job->journal_fd);
 	close_fd(job->pause_ours);
 	close_fd(job->pause_theirs);
 	outcome_free(&job->outcome);
@@ -120,6 +131,7 @@ void job_fini(struct job *job)
 		work_dir_remove(job->work_dir);
 	*job = (struct job){.log_fd = -1,
 			    .outcome_fd = -1,
+			    .journal_fd = -1,
 			    .pause_ours = -1,
 			    .pause_theirs = -1,
 			    .stdout_fd = -1,
@@ -146,6 +158,8 @@ int job_reset(struct job *job, const struct test_case *test_case)
 {
 	int error = empty_log(job);
 
+	if (error == 0 && ftruncate(job->journal_fd, 0) < 0)
+		error = -errno;
 	outcome_reset(&job->outcome);
 	memset(&job->result, 0, sizeof(job->result));
 	memset(job->outcome_file, 0, sizeof(*job->outcome_file));
@@ -153,7 +167,9 @@ int job_reset(struct job *job, const struct test_case *test_case)
 	job->test_case = test_case;
 	job->pid = 0;
 	job->status = 0;
-	job->ended = job->overdue = job->paused = job->cut = false;
+	job->ended = job->overdue = job->paused = false;
+	job->cut = false;
+	job->steps_cut = 0;
 	job->image = 0;
 	job->pids[0] = 0;
 	job->log_first = 0;
@@ -181,12 +197,14 @@ static int send_case(struct job *job)
 {
 	static char message[WIRE_MESSAGE_BYTES];
 	const struct test_case *test_case = job->test_case;
-	const int fds[WIRE_FD_COUNT] = {job->log_fd, job->outcome_fd, job->pause_theirs};
+	const int fds[WIRE_FD_COUNT] = {job->log_fd, job->outcome_fd, job->pause_theirs,
+					job->journal_fd};
 	char *workload = workload_encode(&test_case->workload);
 	size_t used = sizeof(struct wire_case);
 	struct image image = workload_image(&test_case->workload, job->image);
-	/* A schedule is for one process image. */
-	const char *schedule = job->image ? "" : test_case->schedule_text;
+	/* Behind the last process that a fault is for there is nothing to count or to keep. */
+	const char *schedule =
+		job->image < schedule_images(&test_case->schedule) ? test_case->schedule_text : "";
 	struct wire_case wire = {
 		.magic = WIRE_MAGIC,
 		.version = WIRE_VERSION,
@@ -198,6 +216,7 @@ static int send_case(struct job *job)
 		.seed = test_case->seed,
 		.deadline_ns = (uint64_t)test_case->expect.deadline_ns,
 		.pause_steps = job->pause_steps,
+		.image = job->image + 1,
 		.step_first = image.first,
 		.step_end = image.end,
 	};
@@ -343,21 +362,39 @@ static bool is_last(const struct job *job)
 	return job->image + 1 == workload_images(&job->test_case->workload);
 }
 
-/* By a fault of the schedule, and a fresh process follows that was promised something. */
-static bool power_was_cut(struct job *job)
+/* The fault of the schedule that ended its process, and a fresh one follows that reads what it
+ * left; NULL: none. */
+static const struct fault *ended_by(struct job *job)
 {
-	if (is_last(job) || !workload_is_durable(&job->test_case->workload))
-		return false;
+	const struct fault *fault;
+
+	if (is_last(job) || job->overdue)
+		return NULL;
 	verdict_count_faults(job->test_case, job->log, &job->result);
-	return verdict_power_was_cut(&job->test_case->schedule, &job->result, job->status);
+	fault = verdict_ended_by(&job->test_case->schedule, &job->result, job->image + 1,
+				 job->status);
+	if (fault && fault_crashes(fault) && !workload_is_durable(&job->test_case->workload))
+		return NULL;
+	return fault;
 }
 
-static void read_what_is_left(struct job *job)
+/* From the step that it was in on; it may not have come to the first. */
+static void mark_steps_cut(struct job *job)
+{
+	struct image image = workload_image(&job->test_case->workload, job->image);
+	unsigned last = job->outcome.last_step;
+
+	for (unsigned i = last > image.first ? last : image.first; i < image.end; i++)
+		job->steps_cut |= UINT64_C(1) << i;
+	job->cut = true;
+}
+
+static void read_what_is_left(struct job *job, const struct fault *fault)
 {
 	struct reader_job reader_job = reader_job_of(job, job->outcome.last_step);
 
-	job->cut = true;
-	job->cut_step = job->outcome.last_step;
+	mark_steps_cut(job);
+	reader_job.after = fault_crashes(fault) ? "the crash" : "the kill";
 	reader_check_crash(&reader_job, job->test_case->expect.data, job->outcome.kept,
 			   &job->result);
 	job->state = JOB_ENDED;
@@ -367,12 +404,14 @@ static void read_what_is_left(struct job *job)
 static void case_over(struct job *job)
 {
 	int last = reader_last_step(&job->test_case->workload, job->image);
+	const struct fault *fault;
 
 	outcome_read(&job->outcome, job->outcome_file);
 	if (job->state == JOB_READING)
 		return; /* a reader of its last pause: its pipe tells when */
-	if (power_was_cut(job)) {
-		read_what_is_left(job);
+	fault = ended_by(job);
+	if (fault) {
+		read_what_is_left(job, fault);
 		return;
 	}
 	if (last >= 0)
@@ -467,10 +506,8 @@ bool job_is_done(const struct job *job)
 
 bool job_goes_on(const struct job *job)
 {
-	bool cut_now = job->cut && job->image == 0;
-
 	return !is_last(job) && !job->overdue && !job->outcome.broken[0] &&
-	       (cut_now || (job->outcome.ended && job->status == 0));
+	       (job->cut || (job->outcome.ended && job->status == 0));
 }
 
 static struct observation observe(const struct job *job, bool emulated)
@@ -481,8 +518,8 @@ static struct observation observe(const struct job *job, bool emulated)
 		.looks = &job->looks,
 		.log = job->log,
 		.log_first = job->log_first,
-		.cut = job->cut,
-		.cut_step = job->cut_step,
+		.steps_cut = job->steps_cut,
+		.image = job->image + 1,
 		.status = job->status,
 		.overdue = job->overdue,
 		.deadline_ns = job->test_case->expect.deadline_ns,
@@ -506,7 +543,7 @@ int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bo
 	job->id = id;
 	job->pid = 0;
 	job->status = 0;
-	job->ended = false;
+	job->ended = job->cut = false;
 	job->due_ns = UINT64_MAX;
 	error = send_case(job);
 	if (error == 0)

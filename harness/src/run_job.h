@@ -34,7 +34,7 @@ struct job {
 	const struct test_case *test_case;
 	struct forkserver *server;
 	uint32_t id; /* of the case with its server */
-	int log_fd, outcome_fd, pause_ours, pause_theirs;
+	int log_fd, outcome_fd, pause_ours, pause_theirs, journal_fd;
 	int stdout_fd, stderr_fd; /* of a program while its case lasts, else -1 */
 	struct eventlog *log;
 	struct wire_outcome *outcome_file;
@@ -42,8 +42,8 @@ struct job {
 	struct case_result result;
 	unsigned image;	    /* which of the case's processes this is, from 0 */
 	uint64_t log_first; /* its first record */
-	bool cut;	    /* the power was cut in the first, in this step */
-	unsigned cut_step;
+	bool cut;	    /* a fault of the schedule ended it */
+	uint64_t steps_cut; /* bit per step that a process so ended did not come to the end of */
 	pid_t pids[WORKLOAD_STEPS_MAX]; /* of all of them */
 	pid_t pid;
 	pid_t stays;   /* waits for its next case; 0: none does */

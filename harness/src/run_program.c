@@ -198,15 +198,16 @@ static bool ended_as_it_must(const struct exec_options *options, int status)
 						      : WEXITSTATUS(status) == options->status;
 }
 
-/* What a crash leaves has to be read by somebody. */
-static void doubt_unread_crash(const struct test_case *test_case, bool cut,
-			       struct case_result *result)
+/* What an end leaves has to be read by somebody. */
+static void doubt_unread(const struct test_case *test_case, const struct fault *fault,
+			 struct case_result *result)
 {
-	if (!cut || result->verdict != VERDICT_PASS || test_case->expect.program.outputs_count)
+	if (!fault || result->verdict != VERDICT_PASS || test_case->expect.program.outputs_count)
 		return;
 	result->verdict = VERDICT_VACUOUS;
 	snprintf(result->reason, sizeof(result->reason),
-		 "the power was cut as scheduled, and no expected file is read afterwards");
+		 "%s as scheduled, and no expected file is read afterwards",
+		 fault_crashes(fault) ? "the power was cut" : "the process was killed");
 }
 
 void job_judge_program(struct job *job)
@@ -216,13 +217,14 @@ void job_judge_program(struct job *job)
 	struct case_result *result = &job->result;
 	char *argv[] = {(char *)(uintptr_t)test_case->program->argv.text, NULL};
 	struct exec_end end = {.status = job->status, .overdue = job->overdue};
-	bool cut;
+	const struct fault *fault;
 
 	options.argv = argv;
 	verdict_count_faults(test_case, job->log, result);
-	cut = verdict_power_was_cut(&test_case->schedule, result, job->status);
-	if (!job->overdue && (cut || ended_as_it_must(&options, job->status)))
+	fault = job->overdue ? NULL
+			     : verdict_ended_by(&test_case->schedule, result, 1, job->status);
+	if (!job->overdue && (fault || ended_as_it_must(&options, job->status)))
 		oracle_outputs(&test_case->expect.program, job->work_dir, job->stdout_fd, result);
 	exec_judge(&options, &end, job->log, result);
-	doubt_unread_crash(test_case, cut, result);
+	doubt_unread(test_case, fault, result);
 }

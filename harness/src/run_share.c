@@ -7,7 +7,7 @@
 
 static bool is_of_process(const struct fault *fault)
 {
-	return fault_crashes(fault) || fault->kind == KIND_io_getevents_stop ||
+	return fault_ends_process(fault) || fault->kind == KIND_io_getevents_stop ||
 	       fault->kind == KIND_io_getevents_attach || fault->kind == KIND_io_pgetevents_missing;
 }
 

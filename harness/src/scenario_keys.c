@@ -255,8 +255,8 @@ const struct step_rule step_rules[STEP_COUNT] = {
 	[STEP_REPLACE] = {"tensors timeout expect", NULL,
 			  "write fresh data into new files, sync, and rename them over the old"},
 	[STEP_RESTART] = {"", "",
-			  "end the process, or skip to here when a crash ended it; the next "
-			  "steps run in a fresh one, without faults"},
+			  "end the process, or skip to here when a crash or a kill ended it; the "
+			  "next steps run in a fresh one, with the faults of its image"},
 	[STEP_REPEAT] = {"count", "count",
 			 "the steps before, since the last repeat or restart, again"},
 };

@@ -5,6 +5,7 @@
  * pass needs that every fault took effect.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,28 +44,39 @@ void verdict_count_faults(const struct test_case *test_case, struct eventlog *lo
 	}
 }
 
-bool verdict_power_was_cut(const struct schedule *schedule, const struct case_result *result,
-			   int status)
+static bool explains(const struct fault *fault, int status)
 {
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != EVENTLOG_EXIT_CRASH)
-		return false;
-	for (unsigned i = 0; i < result->faults_count; i++)
-		if (result->faults[i].injected && fault_crashes(&schedule->faults[i]))
-			return true;
-	return false;
+	if (fault_crashes(fault))
+		return WIFEXITED(status) && WEXITSTATUS(status) == EVENTLOG_EXIT_CRASH;
+	return fault_kills(fault) && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/* What a crash leaves has to be durable, and read by a fresh process: not in this workload. */
+const struct fault *verdict_ended_by(const struct schedule *schedule,
+				     const struct case_result *result, unsigned image, int status)
+{
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected && fault_image(&schedule->faults[i]) == image &&
+		    explains(&schedule->faults[i], status))
+			return &schedule->faults[i];
+	return NULL;
+}
+
+/* What an end leaves has to be read by a fresh process, and after a crash something has to be
+ * durable: not in this workload. */
 static bool is_cut_short(const struct test_case *test_case, const struct observation *seen,
 			 struct case_result *result)
 {
-	if (!verdict_power_was_cut(&test_case->schedule, result, seen->status))
+	const struct fault *fault =
+		verdict_ended_by(&test_case->schedule, result, seen->image, seen->status);
+	bool followed = seen->image < workload_images(&test_case->workload);
+
+	if (!fault || seen->overdue)
 		return false;
 	result->verdict = VERDICT_VACUOUS;
-	snprintf(result->reason, sizeof(result->reason), "the power was cut as scheduled, and %s",
-		 workload_is_durable(&test_case->workload)
-			 ? "nobody reads what it left: no step restart follows"
-			 : "nothing was promised then: the store is opened with durable: false");
+	snprintf(result->reason, sizeof(result->reason), "%s as scheduled, and %s",
+		 fault_crashes(fault) ? "the power was cut" : "the process was killed",
+		 followed ? "nothing was promised then: the store is opened with durable: false"
+			  : "nobody reads what it left: no step restart follows");
 	return true;
 }
 

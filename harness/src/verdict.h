@@ -13,9 +13,10 @@
 /* Fill @result->faults from the log. */
 void verdict_count_faults(const struct test_case *test_case, struct eventlog *log,
 			  struct case_result *result);
-/* Did a `crash` fault take effect, and end the process with wait status @status? */
-bool verdict_power_was_cut(const struct schedule *schedule, const struct case_result *result,
-			   int status);
+/* The `crash` or `kill` that took effect in process @image of the case, and ended it with wait
+ * status @status; NULL: it ended otherwise. */
+const struct fault *verdict_ended_by(const struct schedule *schedule,
+				     const struct case_result *result, unsigned image, int status);
 /* The findings are in @result; fill verdict, failure_class and reason. */
 void verdict_decide(const struct test_case *test_case, const struct observation *seen,
 		    struct case_result *result);

@@ -64,8 +64,8 @@ static const char *tensor_of(const struct comparison *comparison, unsigned tenso
 	return comparison->test_case->workload.tensors[tensor].name;
 }
 
-/* The worst effect of all faults says what a correct program must do. Of a loss of power nobody is
- * left to report. */
+/* The worst effect of all faults says what a correct program must do. Of its own end nobody is left
+ * to report. */
 static enum expect_result expected_result(const struct comparison *comparison)
 {
 	const struct schedule *schedule = &comparison->test_case->schedule;
@@ -74,7 +74,7 @@ static enum expect_result expected_result(const struct comparison *comparison)
 	if (comparison->expect->result != EXPECT_FROM_EFFECT)
 		return comparison->expect->result;
 	for (unsigned i = 0; i < schedule->count; i++)
-		if (!fault_crashes(&schedule->faults[i]) &&
+		if (!fault_ends_process(&schedule->faults[i]) &&
 		    fault_effect(&schedule->faults[i]) != EFFECT_TRANSPARENT)
 			result = EXPECT_ERROR;
 	return result;
@@ -109,6 +109,15 @@ static void compare_failure(struct comparison *comparison, const struct outcome_
 			request->step + 1, tensor, request->text, expect->message);
 }
 
+/* Was an earlier process ended by the schedule? */
+static bool was_cut_before(const struct comparison *comparison, unsigned step)
+{
+	const struct workload *workload = comparison->seen->workload;
+	struct image image = workload_image(workload, workload_image_of(workload, step));
+
+	return comparison->seen->steps_cut & ((UINT64_C(1) << image.first) - 1);
+}
+
 /*
  * After a loss of power a file may be gone or too short; that nothing was promised of it is for the
  * reader to see. Then a read has to fail with this errno; 0: it has no such excuse.
@@ -118,8 +127,7 @@ static int missing_there(const struct comparison *comparison, const struct outco
 	const struct workload *workload = &comparison->test_case->workload;
 	const struct tensor *tensor = &workload->tensors[request->tensor];
 
-	if (request->write || !comparison->seen->cut ||
-	    workload_image_of(workload, request->step) == 0)
+	if (request->write || !was_cut_before(comparison, request->step))
 		return 0;
 	if (request->size_before < 0)
 		return (int)-request->size_before;
@@ -249,12 +257,10 @@ static bool step_answered(const struct comparison *comparison, unsigned step, co
 	return false;
 }
 
-/* What the power was cut before had no chance to answer. */
+/* What its process was ended before had no chance to answer. */
 static bool was_cut(const struct comparison *comparison, unsigned step)
 {
-	const struct observation *seen = comparison->seen;
-
-	return seen->cut && step >= seen->cut_step && workload_image_of(seen->workload, step) == 0;
+	return comparison->seen->steps_cut >> step & 1;
 }
 
 static void compare_steps(struct comparison *comparison)
@@ -340,7 +346,7 @@ static void compare_effects(struct comparison *comparison, unsigned failures)
 	if (comparison->expect->failures || comparison->expect->result != EXPECT_FROM_EFFECT)
 		return;
 	for (unsigned i = 0; i < schedule->count; i++) {
-		if (fault_crashes(&schedule->faults[i]))
+		if (fault_ends_process(&schedule->faults[i]))
 			continue;
 		if (fault_effect(&schedule->faults[i]) == EFFECT_FAILS_ALL ||
 		    fault_effect(&schedule->faults[i]) == EFFECT_CORRUPTS)

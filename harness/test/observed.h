@@ -100,6 +100,7 @@ static inline struct observed *observed_make(void)
 	it->seen.workload = &it->test_case.workload;
 	it->seen.outcome = &it->outcome;
 	it->seen.deadline_ns = it->test_case.expect.deadline_ns;
+	it->seen.image = 1;
 	it->seen.story = "";
 	it->seen.work_dir = "/cases";
 	observed_log(it);

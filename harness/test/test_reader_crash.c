@@ -103,6 +103,7 @@ static void check(struct left *it, enum expect_data expect)
 		.workload = &it->workload,
 		.outcome = &it->outcome,
 		.seed = SEED,
+		.after = "the crash",
 	};
 
 	reader_check_crash(&job, expect, it->kept, &it->result);

@@ -70,7 +70,8 @@ static void check(struct fixture *fixture, uint32_t kept)
 	struct reader_job job = {.work_dir = fixture->directory,
 				 .workload = &fixture->it->test_case.workload,
 				 .outcome = &fixture->it->outcome,
-				 .seed = SEED};
+				 .seed = SEED,
+				 .after = "the crash"};
 
 	fixture->it->result.findings_count = 0;
 	reader_check_crash(&job, EXPECT_DATA_EXACT, known, &fixture->it->result);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_restart.sh - a step restart: the next steps run in a fresh process, without faults; what an injected
-# crash cut off is skipped, any other death ends the case; each process is judged for itself; and a
+# test_restart.sh - a step restart: the next steps run in a fresh process, with the faults that are for it; what an
+# injected crash or kill cut off is skipped, any other death ends the case; each process is judged for itself; and a
 # case replays.
 set -u
 . "$SRC/harness/test/lib.sh"
@@ -58,6 +58,49 @@ write_case '[swap-out, swap-in]' 'faults: ["io_event#2 => crash:1"]'
 run_case 3 'no step restart follows' --target sim
 write_case "$two_processes" 'faults: ["io_event#99 => crash:1"]'
 run_case 3 'did not fire' --target sim
+
+# A kill cuts off steps likewise, on both targets; what it leaves is read, and may be lost only when
+# the power goes in a later process.
+write_case '[swap-out, sync, swap-out, {close: {expect: EBUSY}}, restart, swap-in]' \
+	'faults: ["io_submit#2 => kill"]'
+run_case 0 '2 passed'
+write_case '[swap-out, swap-in]' 'faults: ["io_submit#2 => kill"]'
+run_case 3 'the process was killed as scheduled, and nobody reads what it left'
+write_case "$two_processes" 'faults: ["io_submit#99 => kill"]'
+run_case 3 'did not fire'
+
+# What image=2 says is of the second process alone, and its calls are counted from one.
+later='[swap-out, sync, restart, swap-out, swap-out, restart, swap-in]'
+write_case "$later" 'faults: ["io_event#6 image=2 => res:EIO"]'
+run_case 0 '2 passed'
+write_case "$later" 'faults: ["io_event#6 => res:EIO"]'
+run_case 3 'did not fire'
+write_case "$later" 'faults: ["io_event#6 image=2 => crash:5"]'
+run_case 0 '1 passed' --target sim
+write_case "$later" 'faults: ["io_event#6 image=3 => crash:5"]'
+run_case 3 'did not fire' --target sim
+write_case "$later" 'faults: ["io_event#2 image=3 => crash:5"]'
+run_case 3 'no step restart follows' --target sim
+write_case "$later" 'faults: ["io_event#6 image=4 => crash:5"]'
+expect 2 'faults: image=4: the case has 3 processes' run case.yaml
+write_case '[swap-out, restart, truncate: {bytes: 4096}, swap-out, restart, swap-in]' \
+	'faults: ["io_event#2 image=2 => crash:5"]'
+expect 2 'image=2: step 3 (truncate) must stand behind the restart that follows it' run case.yaml
+write_case '[swap-out, restart, truncate: {bytes: 4096}, swap-out, restart, swap-in]' \
+	'faults: ["io_event#2 image=2 => kill"]'
+run_case 0 '1 passed' --target sim
+
+# The first process wrote and did not sync; the power goes in the second, and takes that, too.
+lost=0
+for seed in 1 2 3 4 5 6 7 8; do
+	write_case '[swap-out, restart, swap-out, restart, {swap-in: {expect: any}}, swap-out]' \
+		"faults: [\"io_submit#1 image=2 => crash:$seed\"]"
+	run_case 0 '1 passed' --target sim --keep
+	grep -l 'ENODATA\|ENOENT\|"error":61\|"error":2[,}]' swaptorture-*/*/outcome.ndjson >found &&
+		lost=$((lost + 1))
+	rm -rf swaptorture-*
+done
+[ "$lost" -gt 0 ] || fail "what an earlier process wrote is never lost"
 
 # A store that is not asked to be durable promises nothing, whatever a crash makes of it.
 write_case '[swap-out, swap-out, restart, swap-out, swap-in]' 'store: {threads: 0, durable: false}' \

@@ -5,6 +5,7 @@
 #undef NDEBUG
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -279,6 +280,46 @@ static void a_power_cut_that_nobody_reads_after_is_vacuous(void **state)
 	assert_verdict(it, VERDICT_VACUOUS, CLASS_NONE);
 }
 
+static void a_kill_that_nobody_reads_after_is_vacuous(void **state)
+{
+	struct observed *it = *state;
+
+	observed_schedule(it, "io_submit#1 => kill");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	it->outcome.ended = false;
+	it->seen.status = SIGKILL;
+	assert_verdict(it, VERDICT_VACUOUS, CLASS_NONE);
+	assert_non_null(strstr(it->result.reason, "the process was killed as scheduled"));
+}
+
+static void what_ended_a_process_is_a_fault_of_its_own_image(void **state)
+{
+	struct observed *it = *state;
+	const struct schedule *schedule = &it->test_case.schedule;
+	const int crashed = EVENTLOG_EXIT_CRASH << 8;
+
+	observed_schedule(it, "fsync#1 => kill\nfsync#1 image=2 => crash:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	verdict_count_faults(&it->test_case, it->seen.log, &it->result);
+	assert_ptr_equal(verdict_ended_by(schedule, &it->result, 1, SIGKILL), &schedule->faults[0]);
+	assert_null(verdict_ended_by(schedule, &it->result, 1, SIGSEGV));
+	assert_null(verdict_ended_by(schedule, &it->result, 1, crashed));
+	assert_null(verdict_ended_by(schedule, &it->result, 2, SIGKILL));
+	assert_null(verdict_ended_by(schedule, &it->result, 2, crashed)); /* it did not fire */
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	verdict_count_faults(&it->test_case, it->seen.log, &it->result);
+	assert_ptr_equal(verdict_ended_by(schedule, &it->result, 2, crashed), &schedule->faults[1]);
+}
+
+static void a_kill_that_is_none_of_the_schedule_is_a_crash(void **state)
+{
+	struct observed *it = *state;
+
+	it->outcome.ended = false;
+	it->seen.status = SIGKILL;
+	assert_verdict(it, VERDICT_FAIL, CLASS_CRASH);
+}
+
 static void the_status_of_a_power_cut_without_one_is_a_crash(void **state)
 {
 	struct observed *it = *state;
@@ -328,6 +369,9 @@ int main(void)
 		TEST(a_program_on_io_uring_is_vacuous),
 		TEST(a_crash_says_more_than_the_leak_behind_it),
 		TEST(a_power_cut_that_nobody_reads_after_is_vacuous),
+		TEST(a_kill_that_nobody_reads_after_is_vacuous),
+		TEST(what_ended_a_process_is_a_fault_of_its_own_image),
+		TEST(a_kill_that_is_none_of_the_schedule_is_a_crash),
 		TEST(the_status_of_a_power_cut_without_one_is_a_crash),
 		TEST(more_findings_than_there_is_room_for_are_counted),
 	};

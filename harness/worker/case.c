@@ -77,6 +77,8 @@ static void begin_preload(bool again)
 		.sector_bytes = worker.wire.sector_bytes,
 		.memory_align_bytes = worker.wire.memory_align_bytes,
 		.deadline_ns = worker.wire.deadline_ns,
+		.image = worker.wire.image,
+		.journal_fd = again ? 0 : worker.fds[WIRE_FD_JOURNAL],
 	};
 	char text[256] = "";
 	int error;
@@ -86,8 +88,10 @@ static void begin_preload(bool again)
 	error = control_begin(&config, text, sizeof(text));
 	if (error < 0)
 		give_up("preload", text[0] ? text : strerror(-error));
-	if (!again)
-		raw_close(worker.fds[WIRE_FD_LOG]); /* the preload keeps its own */
+	if (again)
+		return;
+	raw_close(worker.fds[WIRE_FD_LOG]); /* the preload keeps its own */
+	raw_close(worker.fds[WIRE_FD_JOURNAL]);
 }
 
 static void limit(__rlimit_resource_t resource, uint64_t bytes)
