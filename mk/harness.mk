@@ -4,12 +4,16 @@
 
 COMMON_SRC := $(wildcard harness/common/*.c)
 HARNESS_SRC := $(wildcard harness/src/*.c)
+GUEST_SRC := $(wildcard harness/guest/*.c)
 WORKER_SRC := $(wildcard harness/worker/*.c)
 STORE_SRC := $(wildcard harness/store/*.c)
 HARNESS_A := $(O)/lib/libharness.a
 HARNESS_BIN := $(O)/bin/swaptorture
 WORKER_BIN := $(O)/bin/swaptorture-worker
 STORE_BIN := $(O)/bin/swaptorture-store
+# The first program in a guest, and the script that finds a kernel for it.
+GUEST_INIT := $(O)/bin/swaptorture-guest-init
+GUEST_KERNEL := $(O)/bin/swaptorture-guest-kernel
 HARNESS_LIBS := -lyaml -ljansson -lxxhash -lpthread -ldl
 # One file for valgrind of what preload and core say for themselves.
 SUPPRESSIONS := $(O)/lib/swaptorture.supp
@@ -27,12 +31,12 @@ endif
 ifneq ($(STORE_SRC),)
 ALL += $(STORE_BIN)
 endif
-ALL += $(META_CORES) $(SUPPRESSIONS)
+ALL += $(META_CORES) $(SUPPRESSIONS) $(GUEST_INIT) $(GUEST_KERNEL)
 
 # Everything but main(), so that unit tests link what they name and nothing else.
-$(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC))
+$(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC) $(GUEST_SRC))
 
-$(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC)) $(SCHEDULE_A)
+$(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC) $(GUEST_SRC)) $(SCHEDULE_A)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -o $@ $^ $(HARNESS_LIBS)
@@ -50,6 +54,16 @@ $(STORE_BIN): $(call objects,$(STORE_SRC)) $(HARNESS_A) $(SCHEDULE_A) $(CORE_SO)
 	$(Q)$(link) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lswapio \
 		'-Wl,-rpath,$$ORIGIN/../lib:$$ORIGIN/..' $(HARNESS_LIBS)
 
+# Plain: a sanitizer has no use for the first process of a machine.
+$(GUEST_INIT): $(patsubst %.c,$(O)/plain/%.o,$(wildcard harness/guest/init/*.c))
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+$(GUEST_KERNEL): harness/guest/kernel.sh
+	@mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
 $(O)/lib/meta/%.so: $(O)/obj/scenarios/meta/cores/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
@@ -60,5 +74,6 @@ $(SUPPRESSIONS): faults/libswapfault.supp core/libswapio.supp
 	$(Q)cat $^ >$@
 
 worker: $(WORKER_BIN) $(META_CORES) ## only what runs the cases
-harness: $(HARNESS_BIN) $(WORKER_BIN) $(STORE_BIN) $(META_CORES) $(SUPPRESSIONS) ## only the programs
+harness: $(HARNESS_BIN) $(WORKER_BIN) $(STORE_BIN) $(META_CORES) $(SUPPRESSIONS) $(GUEST_INIT) \
+	$(GUEST_KERNEL) ## only the programs
 .PHONY: harness worker

@@ -16,10 +16,13 @@ layer/faults/src := faults/include faults faults/schedule
 layer/faults/test := faults/include faults faults/schedule faults/src
 
 layer/harness/common := faults faults/schedule
-layer/harness/src := harness/common faults faults/schedule
+# What boots guests talks to QEMU and knows no scenario; what is first in a guest knows nothing.
+layer/harness/guest := harness/common
+layer/harness/guest/init :=
+layer/harness/src := harness/common harness/guest faults faults/schedule
 layer/harness/worker := harness/common faults faults/schedule faults/include core/include
 layer/harness/store := harness/common harness/src faults faults/schedule core/include
-layer/harness/test := harness/common harness/src harness/worker faults faults/schedule \
+layer/harness/test := harness/common harness/guest harness/src harness/worker faults faults/schedule \
 	faults/include core/include
 
 layer/scenarios/meta/cores := core/include

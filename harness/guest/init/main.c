@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - the first program in a guest: mounts what there is to mount, loads the modules of
+ * /modules/list in order, and starts `swaptorture serve` with the second serial port as its
+ * channel, or a shell. When that ends, so does the machine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define CHANNEL_FD 3
+#define CONSOLE_LEVEL 6	    /* printed from here on: what is more than information */
+#define KLOG_SET_LEVEL 8    /* SYSLOG_ACTION_CONSOLE_LEVEL */
+#define MODULE_COMPRESSED 4 /* MODULE_INIT_COMPRESSED_FILE */
+
+static void complain(const char *what)
+{
+	printf("init: %s: %s\n", what, strerror(errno));
+	fflush(stdout);
+}
+
+static void mount_all(void)
+{
+	static const struct {
+		const char *type, *place, *data;
+	} mounts[] = {{"proc", "/proc", NULL},	      {"sysfs", "/sys", NULL},
+		      {"devtmpfs", "/dev", NULL},     {"tmpfs", "/dev/shm", "mode=1777"},
+		      {"tmpfs", "/tmp", "mode=1777"}, {"tmpfs", "/var/tmp", "mode=1777"},
+		      {"tmpfs", "/run", "mode=755"}};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		mkdir(mounts[i].place, 0755);
+		if (mount(mounts[i].type, mounts[i].place, mounts[i].type, 0, mounts[i].data) < 0 &&
+		    errno != EBUSY)
+			complain(mounts[i].place);
+	}
+}
+
+/* The kernel unpacks a compressed module itself, if it is told so. */
+static void load(const char *path)
+{
+	size_t length = strlen(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int flags = length > 3 && strcmp(path + length - 3, ".ko") == 0 ? 0 : MODULE_COMPRESSED;
+
+	if (fd < 0 || (syscall(SYS_finit_module, fd, "", flags) < 0 && errno != EEXIST))
+		complain(path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void load_modules(void)
+{
+	FILE *list = fopen("/modules/list", "re");
+	char path[512] = "/";
+
+	while (list && fgets(path + 1, sizeof(path) - 1, list)) {
+		path[strcspn(path, "\n")] = '\0';
+		load(path);
+	}
+	if (list)
+		fclose(list);
+}
+
+static bool told(const char *word)
+{
+	char line[4096] = "", *save = NULL;
+	FILE *file = fopen("/proc/cmdline", "re");
+	bool found = false;
+
+	if (!file)
+		return false;
+	if (fgets(line, sizeof(line), file))
+		for (char *next = strtok_r(line, " \n", &save); next && !found;
+		     next = strtok_r(NULL, " \n", &save))
+			found = strcmp(next, word) == 0;
+	fclose(file);
+	return found;
+}
+
+/* Bytes as they are, without echo: what is written into the port is what arrives. */
+static int open_channel(void)
+{
+	struct termios settings;
+	int fd = open("/dev/ttyS1", O_RDWR | O_NOCTTY);
+
+	if (fd < 0)
+		return -1;
+	if (tcgetattr(fd, &settings) == 0) {
+		cfmakeraw(&settings);
+		settings.c_cflag |= CLOCAL;
+		cfsetspeed(&settings, B115200);
+		if (tcsetattr(fd, TCSANOW, &settings) < 0)
+			complain("/dev/ttyS1");
+	}
+	return fd;
+}
+
+static _Noreturn void become_serve(void)
+{
+	int channel = open_channel(), nothing = open("/dev/null", O_RDONLY);
+
+	setsid();
+	if (channel < 0) {
+		complain("/dev/ttyS1");
+		_exit(126);
+	}
+	dup2(nothing, STDIN_FILENO);
+	if (channel != CHANNEL_FD) {
+		dup2(channel, CHANNEL_FD);
+		close(channel);
+	}
+	if (nothing > CHANNEL_FD)
+		close(nothing);
+	execl("/opt/swaptorture/bin/swaptorture", "swaptorture", "serve", "--channel", "3", NULL);
+	complain("/opt/swaptorture/bin/swaptorture");
+	_exit(127);
+}
+
+static _Noreturn void become_shell(void)
+{
+	int terminal;
+
+	setsid();
+	terminal = open("/dev/ttyS0", O_RDWR); /* the controlling one: Ctrl-C works */
+	for (int fd = STDIN_FILENO; terminal >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(terminal, fd);
+	if (chdir("/opt/swaptorture") < 0)
+		complain("/opt/swaptorture");
+	execl("/bin/sh", "sh", "-i", NULL);
+	complain("/bin/sh");
+	_exit(127);
+}
+
+/* The first process gets everybody's orphans. */
+static int await(pid_t wanted)
+{
+	int status = 0;
+	pid_t pid;
+
+	do
+		pid = wait(&status);
+	while (pid != wanted && (pid > 0 || errno == EINTR));
+	return status;
+}
+
+static void set_environment(void)
+{
+	setenv("PATH", "/opt/swaptorture/bin:/bin", 1);
+	setenv("HOME", "/root", 1);
+	setenv("TERM", "vt100", 0);
+	setenv("PS1", "guest# ", 1);
+}
+
+int main(void)
+{
+	bool shell;
+	pid_t pid;
+	int status;
+
+	mount_all();
+	load_modules();
+	set_environment();
+	sethostname("guest", 5);
+	shell = told("swaptorture.shell");
+	klogctl(KLOG_SET_LEVEL, NULL, shell ? 4 : CONSOLE_LEVEL);
+	pid = fork();
+	if (pid == 0 && shell)
+		become_shell();
+	if (pid == 0)
+		become_serve();
+	status = await(pid);
+	if (!shell)
+		printf("init: serve ended with %s %d\n", WIFEXITED(status) ? "status" : "signal",
+		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	fflush(stdout);
+	sync();
+	reboot(RB_POWER_OFF);
+	complain("power off");
+	return 1;
+}

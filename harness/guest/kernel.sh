@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# kernel.sh - find a kernel that boots in a guest, fetch it if there is none: prints "kernel PATH",
+# "modules DIRECTORY" (if it has any) and "version WORDS", or one sentence on standard error.
+#
+# In this order: the newest in the cache that is what was put there; the distribution's package,
+# downloaded and unpacked (nothing is installed); the kernel that runs here.
+# CACHE/NAME_VERSION/ holds vmlinuz, modules/ and SHA256SUMS of them. It is complete: it was moved
+# there whole.
+set -eu
+LC_ALL=C
+export LC_ALL
+
+cache=${SWAPTORTURE_KERNELS:-}
+if [ -z "$cache" ]; then
+	if [ -n "${XDG_CACHE_HOME:-}" ]; then
+		cache=$XDG_CACHE_HOME/swaptorture
+	elif [ -n "${HOME:-}" ] && [ -d "$HOME" ]; then
+		cache=$HOME/.cache/swaptorture
+	fi
+fi
+if [ -z "$cache" ] || ! mkdir -p "$cache" 2>/dev/null || ! [ -w "$cache" ]; then
+	cache=${TMPDIR:-/var/tmp}/swaptorture-kernels-$(id -u)
+	mkdir -p "$cache" 2>/dev/null || {
+		echo "no directory for kernels can be made: set XDG_CACHE_HOME or TMPDIR" >&2
+		exit 1
+	}
+	# Somebody else may have made it, for us to run what he likes.
+	[ -O "$cache" ] || {
+		echo "$cache belongs to somebody else: set XDG_CACHE_HOME" >&2
+		exit 1
+	}
+fi
+
+tell() {
+	echo "kernel $1"
+	[ ! -d "$2" ] || echo "modules $2"
+	echo "version $3"
+}
+
+# What is damaged is removed, so that it is fetched again.
+from_cache() {
+	for directory in $(find "$cache" -mindepth 1 -maxdepth 1 -type d -name '*_*' | sort -rV); do
+		if (cd "$directory" && sha256sum --check --strict --status SHA256SUMS) \
+			2>/dev/null; then
+			tell "$directory/vmlinuz" "$directory/modules" "${directory##*/}"
+			return 0
+		fi
+		rm -rf "$directory"
+	done
+	return 1
+}
+
+dependencies() {
+	apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks \
+		--no-replaces --no-enhances "$1" 2>/dev/null | sed -n 's/^ *Depends: //p'
+}
+
+# kernel_packages META: what holds its kernel and modules. Some releases split them into packages.
+kernel_packages() {
+	found=
+	queue=$1
+	while [ -n "$queue" ]; do
+		# shellcheck disable=SC2086 # a list of names
+		set -- $queue
+		next=$1
+		shift
+		queue=$*
+		for name in $(dependencies "$next"); do
+			case $name in
+			linux-image-[0-9]* | linux-binary-[0-9]* | linux-modules-[0-9]*)
+				case " $found " in
+				*" $name "*) ;;
+				*)
+					found="$found $name"
+					queue="$queue $name"
+					;;
+				esac
+				;;
+			esac
+		done
+	done
+	echo "$found"
+}
+
+# Packages that are checked twice: by apt against the signed list, and here against what apt says
+# of the version, because what is unpacked is run.
+download() {
+	for name in "$@"; do
+		expected=$(apt-get --print-uris download "$name" 2>/dev/null |
+			sed -n 's/.*SHA256:\([0-9a-f]*\).*/\1/p')
+		if ! apt-get -q download "$name" >log 2>&1; then
+			why=$(sed -n 's/^E: //p' log | head -n 1)
+			echo "cannot download $name: ${why:-apt-get failed}" >&2
+			return 1
+		fi
+		set -- "$name"_*.deb
+		if ! echo "$expected  $1" | sha256sum --check --strict --status 2>/dev/null; then
+			echo "$name: what was downloaded is not what apt's list says" >&2
+			return 1
+		fi
+		if ! dpkg-deb -x "$1" x 2>log; then
+			echo "cannot unpack $name: $(tail -n 1 log)" >&2
+			return 1
+		fi
+		rm -f "$1"
+	done
+}
+
+# Of the modules only the directories that could matter, so that the sums are quick to check.
+keep() {
+	mkdir kept && mv x/boot/vmlinuz-* kept/vmlinuz || return 1
+	for modules in x/lib/modules/* x/usr/lib/modules/*; do
+		[ -d "$modules" ] || continue
+		! command -v depmod >/dev/null ||
+			depmod -b "${modules%/lib/modules/*}" "${modules##*/}" 2>/dev/null || true
+		mkdir -p kept/modules/kernel || return 1
+		for part in modules.builtin modules.dep kernel/crypto kernel/lib kernel/fs/ext4 \
+			kernel/fs/jbd2 kernel/fs/mbcache.ko* kernel/drivers/nvme \
+			kernel/drivers/tty kernel/arch/x86/crypto; do
+			for path in "$modules"/$part; do
+				[ -e "$path" ] || continue
+				part=kept/modules/${path#"$modules"/}
+				mkdir -p "${part%/*}" && cp -r "$path" "$part" || return 1
+			done
+		done
+	done
+	(cd kept && find . -type f ! -name SHA256SUMS -exec sha256sum {} + >SHA256SUMS)
+}
+
+# fetch META: into the cache, whole or not at all
+fetch() {
+	packages=$(kernel_packages "$1")
+	[ -n "$packages" ] || return 2
+	version=$(apt-cache policy "${packages##* }" | sed -n 's/^ *Candidate: //p')
+	work=$(mktemp -d "$cache/fetch.XXXXXX") || return 1
+	# shellcheck disable=SC2064,SC2086 # now, while its name is known; a list of names
+	{
+		trap "rm -rf '$work'" EXIT
+		trap 'exit 1' HUP INT TERM
+		cd "$work" && download $packages && keep
+	} || return 1
+	kept=$cache/$(echo "${packages## }" | cut -d ' ' -f 1)_$(echo "$version" | tr : +)
+	rm -rf "$kept"
+	mv "$work/kept" "$kept"
+}
+
+from_host() {
+	release=$(uname -r)
+	[ -r "/boot/vmlinuz-$release" ] || return 1
+	tell "/boot/vmlinuz-$release" "/lib/modules/$release" "$release, of this machine"
+}
+
+# One of several that want a kernel at once fetches it.
+exec 9>"$cache/lock"
+flock 9
+# What a killed one left.
+find "$cache" -mindepth 1 -maxdepth 1 -name 'fetch.*' -exec rm -rf {} +
+! from_cache || exit 0
+
+reason=
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+	reason='this system has no apt to take one from'
+else
+	for meta in linux-image-cloud-amd64 linux-image-virtual linux-image-generic \
+		linux-image-amd64; do
+		status=0
+		(fetch "$meta") 2>"$cache/why" || status=$?
+		if [ $status = 0 ]; then
+			rm -f "$cache/why"
+			from_cache
+			exit 0
+		fi
+		[ $status = 2 ] || break
+	done
+	reason=$(tail -n 1 "$cache/why")
+	rm -f "$cache/why"
+	[ -n "$reason" ] || reason='apt knows no package of a kernel (apt-get update?)'
+fi
+! from_host || exit 0
+echo "$reason, and the one that runs here cannot be read; --kernel names another" >&2
+exit 1
