@@ -66,6 +66,22 @@ static json_t *first_word(const char *name)
 	return json_string(text);
 }
 
+/* 0, or -errno of writing a few sectors straight to the device. */
+static int try_write(const char *name)
+{
+	static char bytes[4096] __attribute__((aligned(4096)));
+	char path[300];
+	int fd, error = 0;
+
+	snprintf(path, sizeof(path), "/dev/%s", name);
+	fd = open(path, O_WRONLY | O_DIRECT);
+	if (fd < 0 || pwrite(fd, bytes, sizeof(bytes), 8192) != (ssize_t)sizeof(bytes))
+		error = -errno;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 static json_t *disks(void)
 {
 	json_t *all = json_array();
@@ -80,7 +96,7 @@ static json_t *disks(void)
 			json_pack("{s:i, s:i, s:i, s:o}", "sectors",
 				  (int)read_attribute(entry->d_name, "size"), "sector_bytes",
 				  (int)read_attribute(entry->d_name, "queue/logical_block_size"),
-				  "read_only", (int)read_attribute(entry->d_name, "ro"), "word",
+				  "write", try_write(entry->d_name), "word",
 				  first_word(entry->d_name)));
 	}
 	if (directory)
@@ -203,7 +219,7 @@ static void expect_disk(struct guest *guest, const struct guest_namespace *names
 	disk = json_array_get(all, 0);
 	assert_int_equal(integer(disk, "sectors"), NAMESPACE_BYTES / 512);
 	assert_int_equal(integer(disk, "sector_bytes"), namespace->sector_bytes);
-	assert_int_equal(integer(disk, "read_only"), namespace->read_only);
+	assert_int_equal(integer(disk, "write"), namespace->read_only ? -ENODATA : 0);
 	assert_string_equal(json_string_value(json_object_get(disk, "word")), namespace->id);
 	json_decref(all);
 	unplug(guest, namespace->id);
