@@ -32,10 +32,14 @@ endif
 configure_again = $(Q)CC="$(or $(CC_ASKED),$$(sed -n 's/^CHOSEN_CC := //p' '$(O)/config.mk' \
 	2>/dev/null))" ./configure '$(O)'
 
-deps: ## install the packages that are missing (apt)
+missing = $$(sed -n 's/^MISSING_$(1) :=//p' '$(O)/config.mk')
+
+deps: ## install the packages that are missing (apt), and fetch a kernel for guests
 	$(configure_again)
-	$(Q)mk/deps.sh --install $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
+	$(Q)mk/deps.sh --install $(call missing,BUILD) $(call missing,TEST)
+	$(Q)mk/deps.sh --offer $(call missing,GUEST)
 	$(configure_again)
-	$(Q)mk/deps.sh --verify $$(sed -n 's/^MISSING_[A-Z]* :=//p' '$(O)/config.mk')
+	$(Q)mk/deps.sh --verify $(call missing,BUILD) $(call missing,TEST)
+	$(Q)mk/deps.sh --kernel $(call missing,GUEST)
 
 .PHONY: deps

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deps.sh --install|--tell|--verify [PACKAGE...] - the distribution's packages that are missing:
-# install them when we may, or say the one line that does.
+# deps.sh --install|--offer|--tell|--verify [PACKAGE...] - the distribution's packages that are missing:
+# install them when we may, or say the one line that does. --offer is for what one can do without.
+# deps.sh --kernel [PACKAGE...] - have a kernel for guests in the cache, unless packages are missing.
 set -eu
 
 action=$1
 shift
-[ $# -gt 0 ] || exit 0
+[ $# -gt 0 ] || [ "$action" = --kernel ] || exit 0
 
 apt_line() {
 	echo "apt-get install -y --no-install-recommends $*"
@@ -35,25 +36,49 @@ may_install() {
 	[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
 }
 
+install() {
+	may_install || return 2
+	echo "Installing: $*"
+	as_root apt-get -q update && as_root apt-get -q install -y --no-install-recommends "$@"
+}
+
+no_guests() {
+	echo "No emulated NVMe here, and what needs a guest is skipped: $*" >&2
+}
+
+# Lists that were never fetched, or are too old for what the archive holds, are fetched once.
+fetch_kernel() {
+	tool=harness/guest/kernel.sh
+	! $tool >/dev/null 2>&1 || return 0
+	! may_install || as_root apt-get -q update || :
+	why=$($tool 2>&1 >/dev/null) || no_guests "$why"
+}
+
 case $action in
 --tell)
 	tell "$@"
 	;;
 --install)
-	if ! may_install; then
+	status=0
+	install "$@" || status=$?
+	[ $status -ne 2 ] || tell "$@"
+	exit $status
+	;;
+--offer)
+	install "$@" || {
+		no_guests "packages are missing"
 		tell "$@"
-		exit 2
-	fi
-	echo "Installing: $*"
-	as_root apt-get -q update
-	as_root apt-get -q install -y --no-install-recommends "$@"
+	}
 	;;
 --verify)
 	echo "Installed, but still not usable here: $*" >&2
 	exit 2
 	;;
+--kernel)
+	[ "$(uname -m)" != x86_64 ] || [ $# -gt 0 ] || fetch_kernel
+	;;
 *)
-	echo "usage: deps.sh --install|--tell|--verify [PACKAGE...]" >&2
+	echo "usage: deps.sh --install|--offer|--tell|--verify|--kernel [PACKAGE...]" >&2
 	exit 2
 	;;
 esac

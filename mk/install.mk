@@ -10,8 +10,8 @@ datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 scenariodir ?= $(datadir)/swaptorture/scenarios
-# What only the program swaptorture uses: its worker, the tool for stores, the preload, the faulty
-# cores of meta/. It looks for them in ../lib/swaptorture beside its own directory.
+# What only the program swaptorture uses: its worker, the tool for stores, the first program of guests
+# and the script that finds their kernel, the preload, the faulty cores of meta/. It looks for them in ../lib/swaptorture beside its own directory.
 pkglibdir ?= $(exec_prefix)/lib/swaptorture
 INSTALL ?= install
 
@@ -27,6 +27,7 @@ INSTALLED = $(HEADERS:core/include/%=$(includedir)/%) $(includedir)/swapfault.h 
 	$(libdir)/libswapio.so.$(VERSION) $(pkgconfigdir)/swapio.pc \
 	$(bindir)/swaptorture $(pkglibdir)/swaptorture-worker \
 	$(pkglibdir)/swaptorture-store $(pkglibdir)/libswapfault.so \
+	$(pkglibdir)/swaptorture-guest-init $(pkglibdir)/swaptorture-guest-kernel \
 	$(pkglibdir)/swaptorture.supp \
 	$(META_CORES:$(O)/lib/%=$(pkglibdir)/%) $(SCENARIOS:scenarios/%=$(scenariodir)/%) \
 	$(foreach page,$(MAN_PAGES),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
@@ -48,7 +49,8 @@ install: all $(O)/swapio.pc ## install library, headers, preload, programs, page
 	$(Q)ln -sf libswapio.so.$(VERSION) $(call to,$(libdir)/libswapio.so)
 	$(Q)$(INSTALL) -m 644 $(O)/swapio.pc $(call to,$(pkgconfigdir))
 	$(Q)$(INSTALL) -m 755 $(HARNESS_BIN) $(call to,$(bindir))
-	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(STORE_BIN) $(FAULTS_SO) $(call to,$(pkglibdir))
+	$(Q)$(INSTALL) -m 755 $(WORKER_BIN) $(STORE_BIN) $(GUEST_INIT) $(GUEST_KERNEL) \
+		$(FAULTS_SO) $(call to,$(pkglibdir))
 	$(Q)$(INSTALL) -m 644 $(SUPPRESSIONS) $(call to,$(pkglibdir))
 	$(if $(META_CORES),$(Q)$(INSTALL) -m 755 $(META_CORES) $(call to,$(pkglibdir)/meta))
 	$(Q)set -e; for file in $(SCENARIOS:scenarios/%=%); do \

@@ -21,6 +21,7 @@
 #define BOOT_SECONDS_UNPROVED 20u /* under KVM, that may hang in spite of the probe */
 #define MONITOR_DEADLINE_MS 20000u
 #define CONSOLE_TOLD_BYTES 300u
+#define STOP_DEADLINE_MS 10000u
 #define QEMU_MAJOR_MIN 6 /* the first whose NVMe device is what we need */
 
 static struct guest *guest_create(const struct guest_options *options)
@@ -132,7 +133,7 @@ static int tell_start(const struct guest *guest, int error, struct diag *diag)
 	last_words(guest, words, sizeof(words));
 	diag_set(diag, NULL, 0, 0, "%s does not start: %s", GUEST_QEMU,
 		 *words ? words : "it ended without a word");
-	return strstr(words, strerror(ENOENT)) ? -ENOENT : -EPIPE;
+	return error;
 }
 
 static int open_monitor(struct guest *guest, struct diag *diag)
@@ -248,7 +249,7 @@ int guest_start(struct guest **ret, const struct guest_options *options, struct 
 	unsigned seconds = options->boot_seconds ? options->boot_seconds : BOOT_SECONDS_DEFAULT;
 	struct guest_kernel kernel;
 	const char *accel;
-	int error = guest_kernel_find(options, &kernel, diag);
+	int error = guest_find(options, &kernel, diag);
 
 	if (error < 0)
 		return error;
@@ -294,28 +295,42 @@ bool guest_is_alive(const struct guest *guest)
 	return guest->pid && poll(&polled, 1, 0) == 0;
 }
 
-int guest_await_end(struct guest *guest)
+int guest_await_end(struct guest *guest, unsigned deadline_ms)
 {
 	struct pollfd polled[] = {{.fd = guest->pidfd, .events = POLLIN},
 				  {.fd = guest->epoll, .events = POLLIN}};
+	uint64_t deadline = deadline_ms == GUEST_FOREVER ? UINT64_MAX : guest_deadline(deadline_ms);
 	int error = 0;
 
 	while (guest_is_alive(guest) && error == 0) {
-		error = guest_wait(polled, 2, UINT64_MAX, &guest->interrupt);
+		error = guest_wait(polled, 2, deadline, &guest->interrupt);
 		guest_service(guest);
 	}
 	return error;
 }
 
-void guest_stop(struct guest *guest)
+/* A killed process ends at once, unless a driver of this machine holds it. */
+static int reap(struct guest *guest)
 {
+	static const struct guest_interrupt none = {0};
+	struct pollfd polled = {.fd = guest->pidfd, .events = POLLIN};
+	int error;
+
+	if (!guest->pid)
+		return 0;
+	kill(guest->pid, SIGKILL);
+	error = guest_wait(&polled, 1, guest_deadline(STOP_DEADLINE_MS), &none);
+	waitpid(guest->pid, NULL, error == 0 ? 0 : WNOHANG);
+	return error;
+}
+
+int guest_stop(struct guest *guest)
+{
+	int error;
+
 	if (!guest)
-		return;
-	if (guest->pid) {
-		kill(guest->pid, SIGKILL);
-		while (waitpid(guest->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+		return 0;
+	error = reap(guest);
 	qmp_close(&guest->qmp);
 	close_one(&guest->channel);
 	close_one(&guest->console.socket);
@@ -325,6 +340,7 @@ void guest_stop(struct guest *guest)
 	free(guest->received);
 	free(guest->command_line);
 	free(guest);
+	return error;
 }
 
 int guest_print(const struct guest_options *options, const char *image_path, char **ret_line,
@@ -333,7 +349,7 @@ int guest_print(const struct guest_options *options, const char *image_path, cha
 	static const struct guest_ends terminal = {-1, -1, -1, -1, -1};
 	struct guest_words words = {0};
 	struct guest_kernel kernel;
-	int fd, error = guest_kernel_find(options, &kernel, diag);
+	int fd, error = guest_find(options, &kernel, diag);
 
 	if (error < 0)
 		return error;

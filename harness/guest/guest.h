@@ -53,13 +53,17 @@ struct guest_options {
 	const char *kernel;	     /* path of a vmlinuz; NULL: the tool finds or fetches one */
 	const char *accel;	     /* "kvm", "tcg"; NULL: KVM where it is proved, else TCG */
 	unsigned cpus, memory_mib;   /* 0: 2 and 1024 */
-	unsigned io_timeout_seconds; /* nvme_core.io_timeout; 0: the kernel's 30 */
+	unsigned io_timeout_seconds; /* 0: NVME_DRIVER_IO_TIMEOUT_SECONDS */
 	unsigned boot_seconds;	     /* until the guest says hello; 0: 120 */
 	bool shell; /* the caller's terminal is the console, with a shell; there is no hello */
 	struct guest_interrupt interrupt;
 };
 
 struct guest;
+
+/* Could a guest be booted here? A kernel may have to be fetched to know. 0; -ENOENT with what is
+ * missing in @diag, -ETIMEDOUT, -EINTR. */
+int guest_possible(const struct guest_options *options, struct diag *diag);
 
 /*
  * Boot, and wait for the line {"hello":...} of `serve`. 0, or with a sentence in @diag: -ENOENT a
@@ -114,10 +118,14 @@ const char *guest_command_line(const struct guest *guest);
 const char *guest_kernel_version(const struct guest *guest);
 const char *guest_accel(const struct guest *guest);
 bool guest_is_alive(const struct guest *guest);
-/* Wait until it ends by itself. 0 or -EINTR. */
-int guest_await_end(struct guest *guest);
-/* Kill it and wait for that; nothing is left. NULL is allowed. */
-void guest_stop(struct guest *guest);
+#define GUEST_FOREVER 0u
+/* Wait until it ends by itself, at most so long (or GUEST_FOREVER). 0, -ETIMEDOUT or -EINTR. */
+int guest_await_end(struct guest *guest, unsigned deadline_ms);
+/*
+ * Kill it, as a cut of its power, and wait for that; nothing is left. NULL is allowed. 0;
+ * -ETIMEDOUT: QEMU hangs in the kernel of this machine, and ends whenever that lets it.
+ */
+int guest_stop(struct guest *guest);
 
 /*
  * Write the image to @image_path and print to @ret_line the command line that boots it with what

@@ -45,6 +45,10 @@ struct guest_ends {
 	int monitor, console, channel, image, error_log;
 };
 
+/* guest_find.c: guest_possible(), and the kernel. */
+int guest_find(const struct guest_options *options, struct guest_kernel *ret_kernel,
+	       struct diag *diag);
+
 /* guest_qemu.c: words of a command line. */
 struct guest_words {
 	char **words; /* ends with NULL */

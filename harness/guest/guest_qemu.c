@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "guest_internal.h"
+#include "nvme_driver.h"
 #include "spawn.h"
 
 #define CPUS_DEFAULT 2u
@@ -84,11 +85,6 @@ char *guest_words_line(const struct guest_words *words)
 static void add_kernel(struct guest_words *words, const struct guest_options *options,
 		       const struct guest_kernel *kernel, const char *image)
 {
-	char timeout[64] = "";
-
-	if (options->io_timeout_seconds)
-		snprintf(timeout, sizeof(timeout), " nvme_core.io_timeout=%u",
-			 options->io_timeout_seconds);
 	guest_words_add(words, "-kernel");
 	guest_words_add(words, "%s", kernel->path);
 	guest_words_add(words, "-initrd");
@@ -96,8 +92,12 @@ static void add_kernel(struct guest_words *words, const struct guest_options *op
 	guest_words_add(words, "-append");
 	guest_words_add(words,
 			"console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check "
-			"mitigations=off cryptomgr.notests random.trust_cpu=on%s%s",
-			timeout, options->shell ? " swaptorture.shell" : "");
+			"mitigations=off cryptomgr.notests random.trust_cpu=on "
+			"nvme_core.max_retries=%u nvme_core.io_timeout=%u%s",
+			NVME_DRIVER_RETRIES,
+			options->io_timeout_seconds ? options->io_timeout_seconds
+						    : NVME_DRIVER_IO_TIMEOUT_SECONDS,
+			options->shell ? " swaptorture.shell" : "");
 }
 
 static void add_socket(struct guest_words *words, const char *name, int fd)

@@ -11,26 +11,25 @@ set -eu
 LC_ALL=C
 export LC_ALL
 
-cache=${SWAPTORTURE_KERNELS:-}
-if [ -z "$cache" ]; then
-	if [ -n "${XDG_CACHE_HOME:-}" ]; then
-		cache=$XDG_CACHE_HOME/swaptorture
-	elif [ -n "${HOME:-}" ] && [ -d "$HOME" ]; then
-		cache=$HOME/.cache/swaptorture
-	fi
-fi
-if [ -z "$cache" ] || ! mkdir -p "$cache" 2>/dev/null || ! [ -w "$cache" ]; then
-	cache=${TMPDIR:-/var/tmp}/swaptorture-kernels-$(id -u)
-	mkdir -p "$cache" 2>/dev/null || {
-		echo "no directory for kernels can be made: set XDG_CACHE_HOME or TMPDIR" >&2
-		exit 1
-	}
-	# Somebody else may have made it, for us to run what he likes.
-	[ -O "$cache" ] || {
-		echo "$cache belongs to somebody else: set XDG_CACHE_HOME" >&2
-		exit 1
-	}
-fi
+# depmod lies where not everybody looks.
+PATH=$PATH:/usr/sbin:/sbin
+
+# The directory for kernels, made if need be: never one that ends with a test or a session.
+choose_cache() {
+	home=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}
+	for cache in "${SWAPTORTURE_KERNELS:-}" "${XDG_CACHE_HOME:+$XDG_CACHE_HOME/swaptorture}" \
+		"${home:+$home/.cache/swaptorture}" "/var/tmp/swaptorture-kernels-$(id -u)"; do
+		[ -n "$cache" ] || continue
+		if ! mkdir -p "$cache" 2>/dev/null || ! [ -w "$cache" ]; then
+			[ "$cache" != "${SWAPTORTURE_KERNELS:-}" ] || break
+			continue
+		fi
+		# Somebody else may have made it, for us to run what he likes.
+		[ ! -O "$cache" ] || return 0
+	done
+	echo "$cache: a directory for kernels cannot be made, or belongs to somebody else" >&2
+	exit 1
+}
 
 tell() {
 	echo "kernel $1"
@@ -40,13 +39,15 @@ tell() {
 
 # What is damaged is removed, so that it is fetched again.
 from_cache() {
-	for directory in $(find "$cache" -mindepth 1 -maxdepth 1 -type d -name '*_*' | sort -rV); do
-		if (cd "$directory" && sha256sum --check --strict --status SHA256SUMS) \
-			2>/dev/null; then
-			tell "$directory/vmlinuz" "$directory/modules" "${directory##*/}"
+	for name in $(cd "$cache" && find . -mindepth 1 -maxdepth 1 -type d -name '*_*' |
+		sed 's|^\./||' | sort -rV); do
+		if (cd "$cache/$name" && [ -s vmlinuz ] &&
+			sha256sum --check --strict --status SHA256SUMS) 2>/dev/null; then
+			tell "$cache/$name/vmlinuz" "$cache/$name/modules" "$name"
 			return 0
 		fi
-		rm -rf "$directory"
+		rm -rf "${cache:?}/$name"
+		damaged="$cache/$name was damaged, and is removed; "
 	done
 	return 1
 }
@@ -151,6 +152,9 @@ from_host() {
 	tell "/boot/vmlinuz-$release" "/lib/modules/$release" "$release, of this machine"
 }
 
+cache=
+choose_cache
+damaged=
 # One of several that want a kernel at once fetches it.
 exec 9>"$cache/lock"
 flock 9
@@ -178,5 +182,5 @@ else
 	[ -n "$reason" ] || reason='apt knows no package of a kernel (apt-get update?)'
 fi
 ! from_host || exit 0
-echo "$reason, and the one that runs here cannot be read; --kernel names another" >&2
+echo "$damaged$reason, and the one that runs here cannot be read; --kernel names another" >&2
 exit 1

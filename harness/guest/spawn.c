@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,6 +105,23 @@ int spawn_run(const struct spawn_options *options, struct spawn_result *ret_resu
 	if (errors >= 0)
 		close(errors);
 	return result;
+}
+
+bool spawn_can(const char *program)
+{
+	const char *rest = getenv("PATH");
+	char path[PATH_MAX];
+
+	for (rest = rest ? rest : "/usr/bin:/bin"; *rest;) {
+		size_t length = strcspn(rest, ":");
+		int bytes = snprintf(path, sizeof(path), "%.*s/%s", (int)length,
+				     length ? rest : ".", program);
+
+		if (bytes < (int)sizeof(path) && access(path, X_OK) == 0)
+			return true;
+		rest += length + (rest[length] == ':');
+	}
+	return false;
 }
 
 void spawn_fini(struct spawn_result *result)

@@ -26,6 +26,8 @@ struct spawn_options {
 
 /* 0; -ETIMEDOUT or -EINTR: it was killed; -errno. Status 127: there is no such program. */
 int spawn_run(const struct spawn_options *options, struct spawn_result *ret_result);
+/* Is there such a program in PATH? */
+bool spawn_can(const char *program);
 void spawn_fini(struct spawn_result *result);
 
 /* In a child, before exec: die with @parent's thread, signals and their mask as a new program

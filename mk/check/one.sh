@@ -35,7 +35,10 @@ fi
 [ $status -ne 0 ] || rm -rf "$TMPDIR"
 case $status in
 0) verdict=ok count=${count:-1 0 0} ;;
-77) verdict=skip count=${count:-0 0 1} ;;
+77)
+	verdict=skip count=${count:-0 0 1}
+	printf '%s: %s\n' "$name" "$(tail -1 "$log")" >"$dir/$file.skip"
+	;;
 *)
 	verdict=FAIL
 	# A failure counts, whatever the parts said before it.

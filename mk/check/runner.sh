@@ -6,8 +6,9 @@
 # A line of LIST is "NAME COMMAND". T=PATTERN in the environment selects names. Every check gets a
 # TMPDIR of its own, which it must leave empty when it passes, and a log in DIR; the log of a check
 # that fails is shown. A check passes with 0 and skips with 77 (last line: the reason). It may print
-# "# count PASSED FAILED SKIPPED" where it stands for several. The last line of all says
-# "N passed, N failed, N skipped"; exit status 1 if anything failed, 2 if there was nothing to run.
+# "# count PASSED FAILED SKIPPED" where it stands for several. What was skipped whole is told once more
+# at the end, and the last line of all says "N passed, N failed, N skipped"; exit status 1 if anything
+# failed, 2 if there was nothing to run.
 set -eu
 
 dir=$1
@@ -36,6 +37,7 @@ run() {
 paste - - <"$dir/list" | grep '^[^	]*_cost	' | tr '\t' '\n' | run 1
 paste - - <"$dir/list" | grep -v '^[^	]*_cost	' | tr '\t' '\n' | run "$jobs"
 
+cat "$dir"/*.skip 2>/dev/null | sed 's/^/not run here: /'
 cat "$dir"/*.count 2>/dev/null | awk -v expected="$(($(wc -l <"$dir/list") / 2))" '
 	{ passed += $1; failed += $2; skipped += $3; seen++ }
 	END {

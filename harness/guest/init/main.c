@@ -24,6 +24,8 @@
 #define KLOG_SET_LEVEL 8    /* SYSLOG_ACTION_CONSOLE_LEVEL */
 #define MODULE_COMPRESSED 4 /* MODULE_INIT_COMPRESSED_FILE */
 
+static char command_line[4096]; /* of the kernel */
+
 static void complain(const char *what)
 {
 	printf("init: %s: %s\n", what, strerror(errno));
@@ -47,14 +49,56 @@ static void mount_all(void)
 	}
 }
 
+static void read_command_line(void)
+{
+	FILE *file = fopen("/proc/cmdline", "re");
+
+	if (!file || !fgets(command_line, sizeof(command_line), file))
+		complain("/proc/cmdline");
+	if (file)
+		fclose(file);
+}
+
+/* The next word of the kernel's command line; NULL at its end. */
+static const char *next_word(const char **rest, size_t *ret_length)
+{
+	const char *word = *rest + strspn(*rest, " \n");
+
+	*ret_length = strcspn(word, " \n");
+	*rest = word + *ret_length;
+	return *ret_length ? word : NULL;
+}
+
+/* What the command line says of the module at @path, as "nvme_core.io_timeout=2" does: the kernel
+ * itself reads it only for what is built in. */
+static void find_parameters(const char *path, char *parameters, size_t bytes)
+{
+	const char *name = strrchr(path, '/') + 1, *rest = command_line, *word;
+	size_t length, used = 0, name_bytes = strcspn(name, ".");
+
+	parameters[0] = '\0';
+	while ((word = next_word(&rest, &length)) && used < bytes) {
+		size_t same = 0;
+
+		while (same < name_bytes &&
+		       (word[same] == name[same] || (word[same] == '_' && name[same] == '-')))
+			same++;
+		if (same == name_bytes && word[same] == '.')
+			used += (size_t)snprintf(parameters + used, bytes - used, "%.*s ",
+						 (int)(length - same - 1), word + same + 1);
+	}
+}
+
 /* The kernel unpacks a compressed module itself, if it is told so. */
 static void load(const char *path)
 {
 	size_t length = strlen(path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int flags = length > 3 && strcmp(path + length - 3, ".ko") == 0 ? 0 : MODULE_COMPRESSED;
+	char parameters[512];
 
-	if (fd < 0 || (syscall(SYS_finit_module, fd, "", flags) < 0 && errno != EEXIST))
+	find_parameters(path, parameters, sizeof(parameters));
+	if (fd < 0 || (syscall(SYS_finit_module, fd, parameters, flags) < 0 && errno != EEXIST))
 		complain(path);
 	if (fd >= 0)
 		close(fd);
@@ -73,20 +117,15 @@ static void load_modules(void)
 		fclose(list);
 }
 
-static bool told(const char *word)
+static bool told(const char *wanted)
 {
-	char line[4096] = "", *save = NULL;
-	FILE *file = fopen("/proc/cmdline", "re");
-	bool found = false;
+	const char *rest = command_line, *word;
+	size_t length;
 
-	if (!file)
-		return false;
-	if (fgets(line, sizeof(line), file))
-		for (char *next = strtok_r(line, " \n", &save); next && !found;
-		     next = strtok_r(NULL, " \n", &save))
-			found = strcmp(next, word) == 0;
-	fclose(file);
-	return found;
+	while ((word = next_word(&rest, &length)))
+		if (length == strlen(wanted) && strncmp(word, wanted, length) == 0)
+			return true;
+	return false;
 }
 
 /* Bytes as they are, without echo: what is written into the port is what arrives. */
@@ -170,6 +209,7 @@ int main(void)
 	int status;
 
 	mount_all();
+	read_command_line();
 	load_modules();
 	set_environment();
 	sethostname("guest", 5);
