@@ -72,8 +72,8 @@ static int take_answer(const struct spawn_result *result, struct guest_kernel *k
 		       struct diag *diag)
 {
 	if (!WIFEXITED(result->status) || WEXITSTATUS(result->status) != 0) {
-		diag_set(diag, NULL, 0, 0, "no kernel for a guest: %.*s",
-			 (int)strcspn(result->error, "\n"),
+		result->error[strcspn(result->error, "\n")] = '\0';
+		diag_set(diag, NULL, 0, 0, "no kernel for a guest: %s",
 			 *result->error ? result->error : "the tool that finds one does not run");
 		return -ENOENT;
 	}

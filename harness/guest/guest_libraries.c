@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_libraries.c - asks the loader: told to trace, a dynamically linked program prints what it
- * would load and ends. What it would be preloaded with is traced along, so that one program answers
+ * guest_libraries.c - asks the loader of each program, which can list what it would load without
+ * running the program. What it would be preloaded with is listed along, so that one program answers
  * for all libraries.
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "guest.h"
 #include "guest_libraries.h"
@@ -30,7 +35,8 @@ int guest_libraries_want(struct guest_libraries *libraries, const char *path, bo
 {
 	char *list;
 
-	if (!loaded)
+	/* A list for LD_PRELOAD knows no way to quote: such a library is asked for by itself. */
+	if (!loaded || strpbrk(path, " :"))
 		return add_word(&libraries->wanted, &libraries->wanted_count, path);
 	if (asprintf(&list, "%s%s%s", libraries->loaded ? libraries->loaded : "",
 		     libraries->loaded ? ":" : "", path) < 0)
@@ -77,9 +83,10 @@ static int take_line(struct guest_libraries *libraries, char *line, const char *
 	char *arrow = strstr(line, " => "), *path = arrow ? arrow + 4 : line + strspn(line, " \t");
 	char *address = strstr(path, " (0x");
 
-	if (arrow && strncmp(path, "not found", 9) == 0) {
-		diag_set(diag, NULL, 0, 0, "%s needs %.*s, which is not found", program,
-			 (int)(arrow - line - 1), line + 1);
+	if (arrow && *path != '/') {
+		diag_set(diag, NULL, 0, 0, "%s needs %.*s, which is %s", program,
+			 (int)(arrow - line - 1), line + 1,
+			 address ? "found from some directories only" : "not found");
 		return -ENOENT;
 	}
 	if (*path != '/' || !address)
@@ -88,57 +95,96 @@ static int take_line(struct guest_libraries *libraries, char *line, const char *
 	return add_path(libraries, path);
 }
 
-static int trace(struct guest_libraries *libraries, const char *program, bool with_loaded,
-		 struct diag *diag)
+static int take_lines(struct guest_libraries *libraries, const struct spawn_result *result,
+		      const char *loader, const char *program, struct diag *diag)
 {
-	char *argv[] = {(char *)(uintptr_t)program, NULL}, *save = NULL;
-	const char *environment[] = {
-		"LD_TRACE_LOADED_OBJECTS", "1", "LD_BIND_NOW", "", "LD_PRELOAD",
-		libraries->loaded,	   NULL};
+	char *save = NULL;
+	int error = 0;
+
+	for (char *line = strtok_r(result->out, "\n", &save); line && error == 0;
+	     line = strtok_r(NULL, "\n", &save))
+		error = take_line(libraries, line, program, diag);
+	if (error == 0 && (!WIFEXITED(result->status) || WEXITSTATUS(result->status) != 0)) {
+		result->error[strcspn(result->error, "\n")] = '\0';
+		if (*result->error) /* it names the program and the library */
+			diag_set(diag, NULL, 0, 0, "%s", result->error);
+		else
+			diag_set(diag, NULL, 0, 0, "%s: its loader %s does not run", program,
+				 loader);
+		error = -ENOENT;
+	}
+	return error;
+}
+
+static int trace(struct guest_libraries *libraries, const char *loader, const char *program,
+		 const char *preloaded, struct diag *diag)
+{
+	char *argv[] = {(char *)(uintptr_t)loader, (char *)(uintptr_t) "--list",
+			(char *)(uintptr_t)program, NULL};
+	const char *environment[] = {"LD_PRELOAD", preloaded ? preloaded : "", NULL};
 	struct spawn_options options = {.argv = argv,
 					.environment = environment,
 					.deadline_ms = TRACE_DEADLINE_MS,
 					.fd = -1};
 	struct spawn_result result;
-	int error;
+	int error = spawn_run(&options, &result);
 
-	if (!with_loaded || !libraries->loaded)
-		environment[4] = NULL;
-	error = spawn_run(&options, &result);
 	if (error < 0) {
 		diag_set(diag, NULL, 0, 0, "libraries of %s: %s", program, strerror(-error));
 		return error;
 	}
-	for (char *line = strtok_r(result.out, "\n", &save); line && error == 0;
-	     line = strtok_r(NULL, "\n", &save))
-		error = take_line(libraries, line, program, diag);
+	error = take_lines(libraries, &result, loader, program, diag);
 	spawn_fini(&result);
 	return error;
 }
 
-/* A static program would run when it is to be traced. */
-static bool is_dynamic(const char *path)
+/* 1: @program is dynamic, and this its loader; 0: it is something else; -errno. */
+static int find_loader(const char *program, char loader[PATH_MAX])
 {
-	char head[4096];
-	FILE *file = fopen(path, "re");
-	size_t bytes = file ? fread(head, 1, sizeof(head), file) : 0;
+	int fd = open(program, O_RDONLY | O_CLOEXEC), found = 0;
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
 
-	if (file)
-		fclose(file);
-	return bytes > 4 && memcmp(head, "\177ELF", 4) == 0 &&
-	       memmem(head, bytes, "/ld-", 4) != NULL;
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		header.e_phnum = 0;
+	for (unsigned i = 0; i < header.e_phnum && !found; i++) {
+		off_t place = (off_t)(header.e_phoff + i * sizeof(part));
+
+		if (pread(fd, &part, sizeof(part), place) != (ssize_t)sizeof(part))
+			break;
+		if (part.p_type != PT_INTERP || part.p_filesz == 0 || part.p_filesz > PATH_MAX)
+			continue;
+		found = pread(fd, loader, part.p_filesz, (off_t)part.p_offset) ==
+			(ssize_t)part.p_filesz;
+		loader[part.p_filesz - 1] = '\0';
+	}
+	close(fd);
+	return found;
 }
 
+/* Libraries have no loader of their own: the last program's will load them. */
 int guest_libraries_resolve(struct guest_libraries *libraries, struct diag *diag)
 {
-	bool first = true;
+	const char *preloaded = libraries->loaded;
+	char loader[PATH_MAX] = "";
 	int error = 0;
 
 	for (unsigned i = 0; i < libraries->wanted_count && error == 0; i++) {
-		if (!is_dynamic(libraries->wanted[i]))
-			continue;
-		error = trace(libraries, libraries->wanted[i], first, diag);
-		first = false;
+		const char *program = libraries->wanted[i];
+		bool library = strstr(program, ".so") != NULL;
+		int found = find_loader(program, loader);
+
+		if (found < 0) {
+			diag_set(diag, NULL, 0, 0, "libraries of %s: %s", program,
+				 strerror(-found));
+			error = found;
+		} else if (found || (library && *loader)) {
+			error = trace(libraries, loader, program, preloaded, diag);
+			preloaded = NULL; /* once is enough */
+		}
 	}
 	return error;
 }

@@ -12,7 +12,7 @@
 #include "diag.h"
 
 struct guest_libraries {
-	char **wanted; /* programs */
+	char **wanted; /* programs first */
 	unsigned wanted_count;
 	char *loaded; /* what programs load: a list for LD_PRELOAD */
 	char **paths; /* libraries by the names under which they are looked for */
@@ -21,9 +21,9 @@ struct guest_libraries {
 			   */
 };
 
-/* A program, or (@loaded) a library that a program loads. 0 or -ENOMEM. */
+/* A program, or (@loaded) a library that one of the programs before it loads. 0 or -ENOMEM. */
 int guest_libraries_want(struct guest_libraries *libraries, const char *path, bool loaded);
-/* Fill in @paths, the loader itself included. 0 or -errno with @diag. */
+/* Fill in @paths, the loader itself included. 0; with @diag: -ENOENT if one is missing, -errno. */
 int guest_libraries_resolve(struct guest_libraries *libraries, struct diag *diag);
 void guest_libraries_fini(struct guest_libraries *libraries);
 

@@ -115,6 +115,8 @@ static int send_line(struct qmp *qmp, const char *line, int fd)
 	do
 		sent = sendmsg(qmp->socket, &header, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
+	if (sent < 0 && errno != ECONNRESET)
+		return -errno;
 	return sent == (ssize_t)part.iov_len ? 0 : -EPIPE;
 }
 
@@ -158,6 +160,8 @@ static int tell(struct diag *diag, const char *what, int error)
 		diag_set(diag, NULL, 0, 0, "QEMU does not answer: %s", what);
 	else if (error == -EINTR)
 		diag_set(diag, NULL, 0, 0, "interrupted");
+	else if (error != -EPIPE)
+		diag_set(diag, NULL, 0, 0, "%s of QEMU: %s", what, strerror(-error));
 	else
 		diag_set(diag, NULL, 0, 0, "QEMU is gone: %s", what);
 	return error;

@@ -8,11 +8,11 @@
 #ifndef GUEST_FIXTURE_H
 #define GUEST_FIXTURE_H
 
-#include <poll.h>
 #include <sys/mman.h>
 
 #include "guest.h"
 #include "guest_stand_in.h"
+#include "guest_wait.h"
 
 #define NAMESPACE_BYTES (16u << 20)
 
@@ -58,14 +58,16 @@ static inline json_t *ask(struct guest *guest, json_t *question)
 /* Plugging is seen by the guest some time later: it is asked until it sees @count disks. */
 static inline json_t *await_disks(struct guest *guest, size_t count)
 {
-	for (unsigned tries = 0; tries < 2000; tries++) {
+	const uint64_t deadline = guest_deadline(60000);
+
+	do {
 		json_t *all = ask(guest, json_pack("{s:b}", "disks", 1));
 		const json_t *word = json_object_get(json_array_get(all, 0), "word");
 
 		if (json_array_size(all) == count && (!word || *json_string_value(word)))
 			return all;
 		json_decref(all);
-	}
+	} while (guest_deadline(0) < deadline);
 	fail_msg("the guest does not see %zu disks: %s", count, guest_console_tail(guest));
 	return NULL;
 }

@@ -75,7 +75,7 @@ static inline json_t *move(const json_t *question)
 		moved = -errno;
 	if (fd >= 0)
 		close(fd);
-	return json_pack("{s:i, s:s%}", "moved", (int)moved, "first", bytes, (size_t)(moved > 0));
+	return json_pack("{s:i}", "moved", (int)moved);
 }
 
 static inline json_t *disks(void)
