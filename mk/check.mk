@@ -71,8 +71,14 @@ new-scenario: all ## a scenario to start from: NAME=GROUP/WHAT-HAPPENS-WHEN
 run-now: all
 	$(Q)'$(O)/bin/swaptorture' run scenarios --report 'ndjson:$(O)/report.ndjson'
 
-soak: all ## the long runs: transfers past 4 GiB
+# What is left behind is counted after each boot. BOOTS=N for another number.
+BOOTS ?= 200
+soak: all tests ## the long runs: transfers past 4 GiB, BOOTS=200 guests one after the other
 	$(Q)'$(O)/bin/swaptorture' run scenarios/soak --report 'ndjson:$(O)/soak.ndjson'
+	+$(Q)$(MAKE) --no-print-directory soak-guest
+
+soak-guest: all tests ## only the guests of soak
+	$(Q)BOOTS='$(BOOTS)' '$(O)/test/harness/test_guest_soak'
 
 # From nothing: what is missing is installed first, then make starts again and looks anew, for the
 # compiler, too.
@@ -86,4 +92,4 @@ run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, wr
 
 .PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
 	check-valgrind check-tidy check-coverage new-scenario fuzz-smoke check-now run-now check run \
-	soak
+	soak soak-guest

@@ -12,7 +12,7 @@ GOALS := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out $(UNCONFIGURED),$(GOALS)),)
 -include $(O)/config.mk
 
-MISSING := $(MISSING_BUILD) $(if $(filter check-% tests bench fuzz-smoke man,$(GOALS)),$(MISSING_TEST))
+MISSING := $(MISSING_BUILD) $(if $(filter check-% tests bench fuzz-smoke man soak%,$(GOALS)),$(MISSING_TEST))
 ifneq ($(strip $(MISSING)),)
 ifeq ($(MAKE_RESTARTS),)
 # They may have been installed since: look again, once.

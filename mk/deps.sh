@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deps.sh --install|--offer|--tell|--verify [PACKAGE...] - the distribution's packages that are missing:
-# install them when we may, or say the one line that does. --offer is for what one can do without.
-# deps.sh --kernel [PACKAGE...] - have a kernel for guests in the cache, unless packages are missing.
+# deps.sh --install|--offer|--tell|--verify [PACKAGE...] - the distribution's packages that are
+# missing: install them when we may, or say the one line that does. --offer is for what one can do
+# without.
+# deps.sh --kernel [PACKAGE...] - have a kernel for guests in the cache, unless these are missing.
 set -eu
 
 action=$1

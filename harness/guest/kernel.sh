@@ -110,7 +110,12 @@ download() {
 
 # Of the modules only the directories that could matter, so that the sums are quick to check.
 keep() {
-	mkdir kept && mv x/boot/vmlinuz-* kept/vmlinuz || return 1
+	set -- x/boot/vmlinuz-*
+	if ! [ -s "$1" ]; then
+		echo "${packages# } holds no kernel" >&2
+		return 1
+	fi
+	mkdir kept && mv "$1" kept/vmlinuz || return 1
 	for modules in x/lib/modules/* x/usr/lib/modules/*; do
 		[ -d "$modules" ] || continue
 		! command -v depmod >/dev/null ||

@@ -196,7 +196,8 @@ static void answers_find_their_command_among_events(void **state)
 
 	(void)state;
 	open_well();
-	say("{\"event\": \"RESUME\"}\n{\"return\": {\"x\": 5}, \"id\": 2}\n{\"event\": \"STOP\"}\n");
+	say("{\"event\": \"RESUME\"}\n{\"return\": {\"x\": 5}, \"id\": 2}\n"
+	    "{\"event\": \"STOP\"}\n");
 	assert_int_equal(execute(LONG_MS, &answer, NULL), 0);
 	assert_int_equal(json_integer_value(json_object_get(answer, "x")), 5);
 	json_decref(answer);

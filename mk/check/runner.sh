@@ -6,9 +6,9 @@
 # A line of LIST is "NAME COMMAND". T=PATTERN in the environment selects names. Every check gets a
 # TMPDIR of its own, which it must leave empty when it passes, and a log in DIR; the log of a check
 # that fails is shown. A check passes with 0 and skips with 77 (last line: the reason). It may print
-# "# count PASSED FAILED SKIPPED" where it stands for several. What was skipped whole is told once more
-# at the end, and the last line of all says "N passed, N failed, N skipped"; exit status 1 if anything
-# failed, 2 if there was nothing to run.
+# "# count PASSED FAILED SKIPPED" where it stands for several. What was skipped whole is told
+# once more at the end, and the last line of all says "N passed, N failed, N skipped"; exit status 1
+# if anything failed, 2 if there was nothing to run.
 set -eu
 
 dir=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# unit.sh [TOOL...] PROGRAM - run a cmocka program and count its cases. One that cannot run here says
-# why in its last line, "1..0 # SKIP REASON", and ends with 77, as this does then.
+# unit.sh [TOOL...] PROGRAM - run a cmocka program and count its cases. One that cannot run here
+# says why in its last line, "1..0 # SKIP REASON", and ends with 77, as this does then.
 set -eu
 
 CMOCKA_MESSAGE_OUTPUT=TAP
