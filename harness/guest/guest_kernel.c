@@ -103,7 +103,9 @@ int guest_kernel_find(const struct guest_options *options, struct guest_kernel *
 	if (error < 0) {
 		diag_set(diag, NULL, 0, 0, "no kernel for a guest: %s",
 			 error == -ETIMEDOUT ? "five minutes were not enough to fetch it"
-					     : strerror(-error));
+			 : error == -ENOSYS
+				 ? "pidfd_open is missing (Linux 5.3 has it, valgrind does not)"
+				 : strerror(-error));
 		return error;
 	}
 	error = take_answer(&result, ret_kernel, diag);

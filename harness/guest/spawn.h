@@ -24,7 +24,8 @@ struct spawn_options {
 	int fd; /* stays open in it under the same number; -1 none */
 };
 
-/* 0; -ETIMEDOUT or -EINTR: it was killed; -errno. Status 127: there is no such program. */
+/* 0; -ETIMEDOUT or -EINTR: it was killed; -ENOSYS: no pidfd_open here (before Linux 5.3, or under
+ * valgrind); -errno. Status 127: there is no such program. */
 int spawn_run(const struct spawn_options *options, struct spawn_result *ret_result);
 /* Is there such a program in PATH? */
 bool spawn_can(const char *program);

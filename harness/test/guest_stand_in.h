@@ -118,8 +118,11 @@ static inline int stand_in(void)
 	while (fgets(text, sizeof(text), channel)) {
 		json_t *line = json_loads(text, 0, NULL);
 
-		if (json_object_get(line, "end"))
+		if (json_object_get(line, "end")) {
+			json_decref(line);
+			fclose(channel);
 			return 3;
+		}
 		if (json_object_get(line, "disks"))
 			say(channel, disks());
 		else if (json_object_get(line, "move"))

@@ -19,7 +19,11 @@
 
 #define BOOTS_DEFAULT 2u
 #define BOOTS_MAX 10000u
+#ifdef __SANITIZE_ADDRESS__ /* it keeps what was freed, and looks for leaks itself */
+#define MEMORY_SLACK_KIB (1 << 20)
+#else
 #define MEMORY_SLACK_KIB 8192 /* of what the C library keeps for itself */
+#endif
 
 struct held {
 	unsigned descriptors, threads, sockets, files;
