@@ -15,6 +15,8 @@
 #include "error.h"
 #include "handle.h"
 
+#define SWAP_IN_DOUBT ", or the one that failed: it could not be taken back"
+
 void swapioi_job_destroy(struct swap_job *job)
 {
 	if (!job)
@@ -337,9 +339,10 @@ static bool commit(struct swap_job *job, int64_t deadline_ns)
 	return true;
 }
 
-/* A failed swap-out says what is there all the same. */
-static void say_what_is_stored(struct swap_job *job)
+/* A failed swap-out says what is there all the same, and what may be found there later. */
+static void say_what_is_stored(struct swap_job *job, bool sure)
 {
+	const char *doubt = sure ? "" : SWAP_IN_DOUBT;
 	uint64_t generation = job->result.generation;
 	char *text = job->result.text;
 	size_t used = strlen(text), room = sizeof(job->result.text) - used;
@@ -347,20 +350,23 @@ static void say_what_is_stored(struct swap_job *job)
 	if (!job->result.error || !is_out(job) || job->result.cause == SWAPIO_SWAP_MISSING)
 		return;
 	if (generation)
-		snprintf(text + used, room, "; generation %" PRIu64 " is still stored", generation);
+		snprintf(text + used, room, "; generation %" PRIu64 " is still stored%s",
+			 generation, doubt);
 	else
-		snprintf(text + used, room, "; nothing is stored");
+		snprintf(text + used, room, "; nothing is stored%s", doubt);
 }
 
 static void end(struct swap_job *job)
 {
 	const struct manifest *stored = job->group->stored;
 	struct manifest *next = job->next;
+	bool sure = true;
 
 	if (job->result.error && job->volume.fd >= 0)
-		swapioi_volume_abandon(&job->volume);
+		sure = swapioi_volume_abandon(&job->volume, &job->group->volume);
+	sure = sure && !job->group->volume.doubtful;
 	job->result.generation = stored ? stored->generation : 0;
-	say_what_is_stored(job);
+	say_what_is_stored(job, sure);
 	note_next(job, NULL, &job->volume);
 	swapioi_manifest_destroy(next);
 }
@@ -385,5 +391,5 @@ void swapioi_job_give_up_locked(struct swap_job *job)
 	fail_cancelled(job);
 	job->phase = PHASE_OVER;
 	job->result.generation = job->group->generation;
-	say_what_is_stored(job);
+	say_what_is_stored(job, !job->group->volume.doubtful);
 }

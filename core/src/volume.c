@@ -179,20 +179,37 @@ int swapioi_volume_prepare(struct swapio_store *store, const struct manifest *st
 	return ret;
 }
 
-void swapioi_volume_abandon(struct volume *next_volume)
+/*
+ * A volume without a manifest may come back in a crash: it counts for nothing. One with a manifest
+ * would count for more than those before it, and may not.
+ */
+static bool remove_for_good(struct volume *volume)
 {
-	struct swapio_store *store = next_volume->store;
+	struct swapio_store *store = volume->store;
+	int ret;
+
+	swapioi_volume_close_noted(volume);
+	swapioi_store_turn_take(store);
+	ret = store->medium_ops->remove_volume(store, &volume->entry, volume->doubtful, NULL);
+	swapioi_store_turn_give(store);
+	return ret == 0 || !volume->doubtful;
+}
+
+bool swapioi_volume_abandon(struct volume *next_volume, struct volume *old)
+{
+	bool gone = true;
 
 	if (next_volume->fd < 0)
-		return;
-	swapio_buffer_free(store->handle, next_volume->buf);
+		return true;
+	swapio_buffer_free(next_volume->store->handle, next_volume->buf);
 	next_volume->buf = NULL;
 	if (next_volume->committed)
-		return;
-	swapioi_volume_close_noted(next_volume);
-	swapioi_store_turn_take(store);
-	store->medium_ops->remove_volume(store, &next_volume->entry, false, NULL);
-	swapioi_store_turn_give(store);
+		gone = !next_volume->doubtful;
+	else
+		gone = remove_for_good(next_volume);
+	if (!gone && old)
+		old->doubtful = true;
+	return gone;
 }
 
 void swapioi_volume_close_noted(struct volume *volume)

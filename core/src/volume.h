@@ -41,7 +41,7 @@ struct volume {
 	unsigned newest_slot; /* the next commit goes to the other */
 	uint64_t committed;   /* generation in newest_slot; 0: nothing was ever committed in it */
 	bool settled;	      /* newest_slot is durable: it was synced by us */
-	bool doubtful; /* a later manifest may be in the other slot, from a commit that failed */
+	bool doubtful; /* a manifest of a commit that failed may be found, in it or instead of it */
 
 	/* Of a commit. */
 	enum commit_step step;
@@ -103,8 +103,11 @@ int swapioi_volume_commit(struct volume *next_volume, const struct manifest *nex
  * Give up what was prepared: a new volume is removed, an old one forgets the commit's memory. Also
  * after a commit failed. Neither closes an old volume. A swap that was cancelled must have drained
  * its transfers before.
+ *
+ * False when a manifest of the commit may be found later, in place of what is stored: it could not
+ * be taken back, nor its volume removed for good. @old is doubtful then.
  */
-void swapioi_volume_abandon(struct volume *next_volume);
+bool swapioi_volume_abandon(struct volume *next_volume, struct volume *old);
 
 /* Close descriptors; what is stored stays. A volume with fd -1 is left alone. */
 void swapioi_volume_close(struct volume *volume);

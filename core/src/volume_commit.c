@@ -127,6 +127,16 @@ static int step_head(struct commit *commit)
 	return ret;
 }
 
+/* The medium knows of files, and not whose they are. */
+static void fail_publish(struct commit *commit, const struct swapio_error *why)
+{
+	struct swapio_error named = {.code = 0};
+
+	swapioi_error(&named, why->code, "%s: %s", what_of(commit, "make its volume count"),
+		      why->text);
+	fail(commit, SWAPIO_SWAP_SYNC, &named);
+}
+
 static int step_data(struct commit *commit)
 {
 	struct volume *volume = commit->volume;
@@ -141,7 +151,7 @@ static int step_data(struct commit *commit)
 								volume->fd, &why);
 		swapioi_store_turn_give(commit->store);
 		if (ret < 0)
-			fail(commit, SWAPIO_SWAP_SYNC, &why);
+			fail_publish(commit, &why);
 	}
 	if (ret == 0)
 		volume->step = COMMIT_MANIFEST;
@@ -244,8 +254,7 @@ static int step_undo(struct commit *commit)
 		ret = sync_volume(commit, "sync its manifest, taken back");
 	volume->cause = cause;
 	volume->failure = failure;
-	if (ret < 0 && commit->old && swapioi_volume_same(commit->old, volume))
-		commit->old->doubtful = true;
+	volume->doubtful = ret < 0;
 	finish(commit);
 	return failure.code;
 }

@@ -150,7 +150,7 @@ static inline struct outcome swap_out_into(struct swapio_store *store, struct vo
 	outcome.error =
 		swapioi_volume_commit(&prepared, next, volume, INT64_MAX, &outcome.cause, &error);
 	if (outcome.error < 0) {
-		swapioi_volume_abandon(&prepared);
+		swapioi_volume_abandon(&prepared, volume);
 		swapioi_manifest_destroy(next);
 		return outcome;
 	}

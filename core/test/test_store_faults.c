@@ -152,6 +152,48 @@ static void a_manifest_in_doubt_is_not_written_over(void **state)
 	close_store(store);
 }
 
+/* Generation 2 goes to a volume of its own, whose manifest is neither synced nor taken back. */
+static void fail_in_another_volume(bool removed_for_good)
+{
+	struct swapio_store *store = open_store();
+	struct volume volume;
+	struct manifest *stored;
+	struct outcome outcome;
+
+	arm(CALL_FSYNC, 0);
+	swap_out(store, "g", NUMEL, 1);
+	assert_int_equal(swapioi_volume_find(store, "g", &volume, &stored, &error), 0);
+	/* Settled; the manifest, and that it was taken back. */
+	arm(CALL_FDATASYNC, 2);
+	fail_count[CALL_FDATASYNC] = 2;
+	/* The volume, its name; then its removal. */
+	fail_at[CALL_FSYNC] = removed_for_good ? 0 : 3;
+	fail_count[CALL_FSYNC] = 1;
+	outcome = swap_out_into(store, &volume, &stored, states_of(store, "g", 2 * NUMEL), 2);
+	assert_int_equal(outcome.error, -EIO);
+	assert_says("sync its manifest: fdatasync");
+	assert_int_equal(calls[CALL_FSYNC], 3);
+	assert_int_equal(volume.doubtful, !removed_for_good);
+	assert_stored(store, "g", 1, 1);
+	arm(CALL_FSYNC, 0);
+	outcome = swap_out_into(store, &volume, &stored, states_of(store, "g", NUMEL), 3);
+	assert_int_equal(outcome.error, 0);
+	assert_int_equal(volume.entry.number, removed_for_good ? 1 : 2);
+	assert_false(volume.doubtful);
+	swapioi_volume_close(&volume);
+	swapioi_manifest_destroy(stored);
+	assert_stored(store, "g", 2, 3);
+	close_store(store);
+	empty_store_path();
+}
+
+static void a_volume_in_doubt_is_removed_for_good_or_replaced(void **state)
+{
+	(void)state;
+	fail_in_another_volume(true);
+	fail_in_another_volume(false);
+}
+
 static void full_and_over_quota_are_told(void **state)
 {
 	static const int codes[] = {ENOSPC, EDQUOT, EFBIG};
@@ -290,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(failing_calls_leave_what_was_stored),
 		STORE_TEST(a_manifest_in_doubt_is_not_written_over),
+		STORE_TEST(a_volume_in_doubt_is_removed_for_good_or_replaced),
 		STORE_TEST(full_and_over_quota_are_told),
 		STORE_TEST(without_fallocate_a_file_is_given_its_length),
 		STORE_TEST(a_store_that_cannot_be_made_is_not_there),

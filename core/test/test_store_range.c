@@ -176,7 +176,7 @@ static void room_is_used_again_and_tells_nothing(void **state)
 	assert_false(prepared.entry.published);
 	assert_true(slot_is_empty(&prepared, 0) && slot_is_empty(&prepared, 1));
 	assert_int_equal(syncs, 1);
-	swapioi_volume_abandon(&prepared);
+	assert_true(swapioi_volume_abandon(&prepared, NULL));
 	swapioi_manifest_destroy(next);
 	swap_out(store, "g", NUMEL, 3);
 	assert_stored(store, "g", 1, 3);

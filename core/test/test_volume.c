@@ -424,7 +424,7 @@ static void what_is_prepared_and_abandoned_leaves_nothing(void **state)
 		swapioi_volume_prepare(store, NULL, next, false, &volume, &prepared, &error), 0);
 	new_volume_path("g", 1, path);
 	assert_int_equal(access(path, F_OK), 0);
-	swapioi_volume_abandon(&prepared);
+	assert_true(swapioi_volume_abandon(&prepared, NULL));
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(store->medium.index.count, 0);
 	swapioi_manifest_destroy(next);
@@ -444,7 +444,7 @@ static void a_part_cannot_go_to_another_volume(void **state)
 	next->generation = 2;
 	assert_int_equal(
 		swapioi_volume_prepare(store, stored, next, true, &volume, &prepared, &error), 0);
-	swapioi_volume_abandon(&prepared);
+	assert_true(swapioi_volume_abandon(&prepared, NULL));
 	volume.doubtful = true;
 	assert_int_equal(swapioi_volume_prepare(store, stored, next, true, &volume, &prepared,
 						&error),

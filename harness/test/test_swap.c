@@ -235,6 +235,14 @@ static void a_failure_agrees_with_its_cause_its_range_and_its_sentence(void **st
 	fail_swap(fixture, EIO, "io",
 		  "group optimizer: tensor exp_avg fails; generation 3 is still stored");
 	ask(fixture, NULL);
+	fail_swap(fixture, EIO, "io",
+		  "group optimizer: tensor exp_avg fails; generation 3 is still stored, or the one "
+		  "that failed: it could not be taken back");
+	ask(fixture, NULL);
+	fail_swap(fixture, EIO, "io",
+		  "group optimizer: tensor exp_avg fails; generation 4 is still stored, or the one "
+		  "that failed: it could not be taken back");
+	ask(fixture, "does not end with '; generation 3 is still stored'");
 	swap->stored = 0;
 	ask(fixture, "does not end with '; nothing is stored'");
 	fail_swap(fixture, EIO, "io", "group optimizer: tensor exp_avg fails; nothing is stored");
