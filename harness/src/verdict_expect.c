@@ -137,6 +137,26 @@ static int missing_there(const struct comparison *comparison, const struct outco
 }
 
 /* A request that failed: by its step, or else by the case. Counts it. */
+/*
+ * What a scenario expects to fail is what its faults make fail. Where a process was ended by the
+ * schedule, and no fault is for the one that goes on with what it left, nothing may fail there but
+ * what its own step names.
+ */
+static enum expect_result wanted_in(const struct comparison *comparison, unsigned step,
+				    enum expect_result wanted)
+{
+	const struct schedule *schedule = &comparison->test_case->schedule;
+	unsigned image = workload_image_of(comparison->seen->workload, step) + 1;
+
+	if (!was_cut_before(comparison, step))
+		return wanted;
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (fault_image(&schedule->faults[i]) == image &&
+		    !fault_ends_process(&schedule->faults[i]))
+			return wanted;
+	return EXPECT_OK;
+}
+
 static void judge_failure(struct comparison *comparison, enum expect_result wanted,
 			  const struct outcome_request *request)
 {
@@ -152,6 +172,7 @@ static void judge_failure(struct comparison *comparison, enum expect_result want
 				name_of_errno(request->error), by_step);
 		return;
 	}
+	wanted = wanted_in(comparison, request->step, wanted);
 	if (wanted == EXPECT_OK)
 		differs(comparison, GAP_UNEXPECTED, "step %u: tensor %s fails with %s%s%s: %s",
 			request->step + 1, tensor_of(comparison, request->tensor),
@@ -210,9 +231,9 @@ static unsigned judge_calls(struct comparison *comparison, enum expect_result wa
 		if (!counts(comparison, call))
 			continue;
 		failures++;
-		if (wanted == EXPECT_OK)
-			differs(comparison, GAP_UNEXPECTED, "%s fails with %s: %s", call->call,
-				name_of_errno(call->error), call->text);
+		if (wanted_in(comparison, call->step, wanted) == EXPECT_OK)
+			differs(comparison, GAP_UNEXPECTED, "step %u: %s fails with %s: %s",
+				call->step + 1, call->call, name_of_errno(call->error), call->text);
 		if (!errno_fits(expect->error, call->error))
 			differs(comparison, GAP_UNEXPECTED, "%s fails with %s, must with %s",
 				call->call, name_of_errno(call->error), expect->error);

@@ -168,6 +168,63 @@ static void a_refusal_before_submission_passes(void **state)
 	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
 }
 
+/* Swap-out, restart, swap-in: the first process meets the faults, and the power is cut in it. */
+static void cut_the_first_process(struct observed *it)
+{
+	struct workload *workload = &it->test_case.workload;
+
+	workload->steps_count = 3;
+	workload->steps[2] = workload->steps[1];
+	step_defaults(&workload->steps[1], STEP_RESTART);
+	it->outcome.requests[2].step = it->outcome.requests[3].step = 2;
+	it->outcome.last_step = 2;
+	it->seen.image = 2;
+	it->seen.steps_cut = 1;
+	it->test_case.expect.result = EXPECT_ERROR;
+	it->test_case.expect.failures = 1;
+}
+
+static void a_failure_behind_a_crash_is_not_the_one_that_was_expected(void **state)
+{
+	struct observed *it = *state;
+
+	cut_the_first_process(it);
+	observed_schedule(it, "fsync#3 => error:EIO\nfsync#4 => crash:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	fail_read(it, 0, EIO);
+	assert_verdict(it, VERDICT_FAIL, CLASS_CONTRACT);
+	assert_non_null(strstr(it->result.reason, "step 3: tensor"));
+}
+
+static void a_failure_behind_a_crash_is_expected_of_a_fault_there(void **state)
+{
+	struct observed *it = *state;
+
+	cut_the_first_process(it);
+	observed_schedule(it, "io_event#1 image=2 => res:EIO\nfsync#4 => crash:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	fail_read(it, 0, EIO);
+	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
+}
+
+static void a_store_that_cannot_be_opened_behind_a_crash_fails(void **state)
+{
+	struct observed *it = *state;
+	struct outcome_call *call = &it->outcome.calls[0];
+
+	cut_the_first_process(it);
+	observed_schedule(it, "fsync#3 => error:EIO\nfsync#4 => crash:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	*call = (struct outcome_call){.step = 2, .error = EEXIST, .call = "store-open"};
+	snprintf(call->text, sizeof(call->text), "store: neither a store nor empty");
+	it->outcome.calls_count = 1;
+	assert_verdict(it, VERDICT_FAIL, CLASS_CONTRACT);
+	assert_non_null(strstr(it->result.reason, "step 3: store-open fails with EEXIST"));
+}
+
 static void a_step_that_expects_an_errno_excuses_its_requests(void **state)
 {
 	struct observed *it = *state;
@@ -358,6 +415,9 @@ int main(void)
 		TEST(the_expected_tensor_errno_and_words_pass),
 		TEST(a_refusal_after_submission_is_none),
 		TEST(a_refusal_before_submission_passes),
+		TEST(a_failure_behind_a_crash_is_not_the_one_that_was_expected),
+		TEST(a_failure_behind_a_crash_is_expected_of_a_fault_there),
+		TEST(a_store_that_cannot_be_opened_behind_a_crash_fails),
 		TEST(a_step_that_expects_an_errno_excuses_its_requests),
 		TEST(a_step_that_expects_an_errno_and_gets_none_fails),
 		TEST(a_counter_is_held_to_what_the_scenario_says),

@@ -56,6 +56,7 @@ static void take_message(const void *message)
 	struct diag diag;
 
 	memcpy(&worker.wire, message, sizeof(worker.wire));
+	worker.step = worker.wire.step_first; /* what is set up is of its image */
 	worker.work_dir = text;
 	worker.schedule = text + worker.wire.work_dir_bytes;
 	if (workload_decode(worker.schedule + worker.wire.schedule_bytes, &worker.workload, &diag) <
