@@ -52,7 +52,8 @@ static int open_retrying(const char *path, int flags)
 
 /*
  * Writes open for reading too, because a shared sector has to be read first; a file that may only
- * be written is opened so, and swapioi_file_check_rmw() decides.
+ * be written is opened so, and swapioi_file_check_rmw() decides. A file that is made here stays
+ * when the write is refused: whoever opened it meanwhile may have written to it.
  */
 static int open_access(struct file *file, const struct swapio_io *io, int direct_flag)
 {
