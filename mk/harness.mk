@@ -3,6 +3,7 @@
 # The program never links libswapio: only the worker does, so that a crash there is a result.
 
 COMMON_SRC := $(wildcard harness/common/*.c)
+DEVICE_SRC := $(wildcard harness/device/*.c)
 HARNESS_SRC := $(wildcard harness/src/*.c)
 GUEST_SRC := $(wildcard harness/guest/*.c)
 WORKER_SRC := $(wildcard harness/worker/*.c)
@@ -34,7 +35,8 @@ endif
 ALL += $(META_CORES) $(SUPPRESSIONS) $(GUEST_INIT) $(GUEST_KERNEL)
 
 # Everything but main(), so that unit tests link what they name and nothing else.
-$(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC) $(GUEST_SRC))
+$(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC) $(GUEST_SRC) \
+	$(DEVICE_SRC))
 
 $(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC) $(GUEST_SRC)) $(SCHEDULE_A)
 	@mkdir -p $(@D)

@@ -19,11 +19,12 @@ layer/harness/common := faults faults/schedule
 # What boots guests talks to QEMU and knows no scenario; what is first in a guest knows nothing.
 layer/harness/guest := harness/common
 layer/harness/guest/init :=
+layer/harness/device := harness/common faults faults/schedule
 layer/harness/src := harness/common harness/guest faults faults/schedule
 layer/harness/worker := harness/common faults faults/schedule faults/include core/include
 layer/harness/store := harness/common harness/src faults faults/schedule core/include
-layer/harness/test := harness/common harness/guest harness/src harness/worker faults faults/schedule \
-	faults/include core/include
+layer/harness/test := harness/common harness/device harness/guest harness/src harness/worker \
+	faults faults/schedule faults/include core/include
 
 layer/scenarios/meta/cores := core/include
 layer/mk/check :=

@@ -11,41 +11,32 @@
 
 /* sizeof(struct kinds_of_POINT) is the number of its kinds: a KIND follows its POINT. */
 struct kinds_of_nothing {
-#define POINT(name, sentence) }; struct kinds_of_##name {
-#define KIND(point, kind, ...) char kind_##kind;
+#define POINT_ROW(id, ...) }; struct kinds_of_##id {
+#define KIND_ROW(point, kind, ...) char kind_##kind;
 #include "../points.def"
-#undef POINT
-#undef KIND
 };
 
 /* All rows counted in one: a point stands before its kinds and after everything above it. */
 enum row {
-#define POINT(name, sentence) ROW_##name,
-#define KIND(point, kind, ...) ROW_##point##_##kind,
+#define POINT_ROW(id, ...) ROW_##id,
+#define KIND_ROW(point, kind, ...) ROW_##point##_##kind,
 #include "../points.def"
-#undef POINT
-#undef KIND
 };
 
 static const struct point_info points[POINT_COUNT] = {
-#define POINT(name, sentence)                                                                      \
-	[POINT_##name] = {#name, LAYER, sentence, (enum kind_id)(ROW_##name - (int)POINT_##name),  \
-			  sizeof(struct kinds_of_##name)},
-#define KIND(...)
+#define POINT_ROW(id, name, layer, sentence)                                                       \
+	[POINT_##id] = {name, layer, sentence, (enum kind_id)(ROW_##id - (int)POINT_##id),         \
+			sizeof(struct kinds_of_##id)},
+#define KIND_ROW(...)
 #include "../points.def"
-#undef POINT
-#undef KIND
 };
 
 static const struct kind_info kinds[KIND_COUNT] = {
-#define POINT(...)
-#define KIND(point, kind, argument, fallback, errnos, effect, rows, sentence)                      \
-	[KIND_##point##_##kind] = {POINT_##point, #kind, LAYER "/" #point "/" #kind,               \
-				   ARGUMENT_##argument, fallback, errnos, EFFECT_##effect, rows,   \
-				   sentence},
+#define POINT_ROW(...)
+#define KIND_ROW(point, kind, fiu_name, argument, fallback, errnos, effect, rows, sentence)        \
+	[KIND_##point##_##kind] = {POINT_##point, #kind, fiu_name, ARGUMENT_##argument, fallback,  \
+				   errnos, EFFECT_##effect, rows, sentence},
 #include "../points.def"
-#undef POINT
-#undef KIND
 };
 
 /* clang-format on */
@@ -58,6 +49,11 @@ const struct point_info *point_info(enum point_id point)
 const struct kind_info *kind_info(enum kind_id kind)
 {
 	return &kinds[kind];
+}
+
+bool point_is_device(enum point_id point)
+{
+	return strcmp(points[point].layer, "nvme") == 0;
 }
 
 int point_find(const char *name, enum point_id *ret_point)

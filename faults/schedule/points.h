@@ -7,22 +7,20 @@
 #ifndef SWAPFAULT_POINTS_H
 #define SWAPFAULT_POINTS_H
 
+#include <stdbool.h>
+
 enum point_id {
-#define POINT(name, sentence) POINT_##name,
-#define KIND(...)
+#define POINT_ROW(id, ...) POINT_##id,
+#define KIND_ROW(...)
 #include "../points.def"
-#undef POINT
-#undef KIND
 	POINT_COUNT
 };
 
 /* One row per KIND line, in file order: KIND_io_event_short ... */
 enum kind_id {
-#define POINT(...)
-#define KIND(point, kind, argument, fallback, errnos, effect, rows, sentence) KIND_##point##_##kind,
+#define POINT_ROW(...)
+#define KIND_ROW(point, kind, ...) KIND_##point##_##kind,
 #include "../points.def"
-#undef POINT
-#undef KIND
 	KIND_COUNT
 };
 
@@ -56,7 +54,7 @@ struct point_info {
 struct kind_info {
 	enum point_id point;
 	const char *name;
-	const char *fiu_name; /* layer/point/kind */
+	const char *fiu_name; /* layer/point/kind; NULL: of the device, which libfiu does not reach */
 	enum kind_argument argument;
 	const char *fallback; /* argument text meant when none is given */
 	const char *errnos;   /* legal errno names, separated by spaces */
@@ -67,6 +65,8 @@ struct kind_info {
 
 const struct point_info *point_info(enum point_id point);
 const struct kind_info *kind_info(enum kind_id kind);
+/* Is it the device under a guest that carries it out, rather than the preload? */
+bool point_is_device(enum point_id point);
 
 /* Find by name; -ENOENT. */
 int point_find(const char *name, enum point_id *ret_point);

@@ -8,6 +8,7 @@
  *   CONDITION  op=read|write  fd=N  path=GLOB  offset=A..B  length=A..B  ready=N  depth=N
  *              ctx=N  thread=N  proc=N  image=N  call=io_getevents|io_pgetevents
  *   numbers of bytes take K M G; ranges are half open, A.. and ..B allowed
+ *   the device of a guest (nvme.read, nvme.write, nvme.flush) takes offset=, length=, depth=
  *   OPTION     after (res)   direct (open)   masked | ignored | restart (signal)
  *   a line that starts with # is a comment
  *
@@ -30,7 +31,14 @@
 
 enum fault_op { FAULT_OP_ANY, FAULT_OP_READ, FAULT_OP_WRITE };
 enum fault_call_name { FAULT_CALL_ANY, FAULT_CALL_GETEVENTS, FAULT_CALL_PGETEVENTS };
-enum fault_until { FAULT_UNTIL_NONE, FAULT_UNTIL_EVENT, FAULT_UNTIL_WAIT, FAULT_UNTIL_NEVER };
+enum fault_until {
+	FAULT_UNTIL_NONE,
+	FAULT_UNTIL_EVENT,
+	FAULT_UNTIL_WAIT,
+	FAULT_UNTIL_NEVER,
+	FAULT_UNTIL_REQUEST, /* of the device: until_point says of which point */
+	FAULT_UNTIL_TIME,    /* of the device, where no time is virtual */
+};
 
 struct fault_when {
 	uint64_t first; /* >= 1 */
@@ -63,7 +71,8 @@ struct fault {
 	/* argument of the kind */
 	int64_t value; /* errno, count, signal, seed, byte, bytes (negative for lie), offset */
 	enum fault_until until;
-	uint64_t until_number; /* event or wait number */
+	uint64_t until_number; /* event, wait or request number; milliseconds */
+	enum point_id until_point;
 	bool after, direct, masked, ignored, restart;
 	/* where it was written */
 	unsigned line, column;
@@ -106,6 +115,11 @@ bool fault_ends_process(const struct fault *fault);
 /* Of which process image of a case it is, and up to which there are any; from 1. */
 unsigned fault_image(const struct fault *fault);
 unsigned schedule_images(const struct schedule *schedule);
+
+/* Does the device under a guest carry it out? Nothing but a guest's device can. */
+bool fault_is_device(const struct fault *fault);
+/* The first fault that needs a guest's device; NULL: none. */
+const struct fault *schedule_find_device(const struct schedule *schedule);
 
 /* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
 struct fault_call {

@@ -78,6 +78,14 @@ static int check_op(struct scan *scan, const struct draft *draft, enum fault_op 
 			 wanted == FAULT_OP_READ ? "read" : "write");
 }
 
+static int check_rate(struct scan *scan, const struct draft *draft)
+{
+	if (draft->fault.value)
+		return 0;
+	return scan_fail(scan, draft->argument_at,
+			 "iops: 0 would answer nothing (to hold for ever, write hold:until=never)");
+}
+
 int draft_check(struct scan *scan, const struct draft *draft)
 {
 	switch ((unsigned)draft->fault.kind) {
@@ -92,6 +100,9 @@ int draft_check(struct scan *scan, const struct draft *draft)
 		return check_res(scan, draft);
 	case KIND_io_event_stale:
 		return check_op(scan, draft, FAULT_OP_READ);
+	case KIND_nvme_read_iops:
+	case KIND_nvme_write_iops:
+		return check_rate(scan, draft);
 	case KIND_io_event_lost:
 		return check_op(scan, draft, FAULT_OP_WRITE);
 	}
@@ -101,7 +112,9 @@ int draft_check(struct scan *scan, const struct draft *draft)
 /* Which events it holds can be told from the text: nothing is filtered out before counting. */
 static bool is_plain_hold(const struct fault *fault)
 {
-	return fault->kind == KIND_io_event_hold && fault->until == FAULT_UNTIL_EVENT &&
+	bool of_event = fault->kind == KIND_io_event_hold && fault->until == FAULT_UNTIL_EVENT;
+
+	return (of_event || fault->until == FAULT_UNTIL_REQUEST) &&
 	       fault->op == FAULT_OP_ANY && fault->fd < 0 && !fault->path[0] &&
 	       fault->offset.begin == 0 && fault->offset.end == SCHEDULE_ANY &&
 	       fault->length.begin == 0 && fault->length.end == SCHEDULE_ANY &&
@@ -109,12 +122,19 @@ static bool is_plain_hold(const struct fault *fault)
 	       fault->proc == SCHEDULE_ANY && fault->image == SCHEDULE_ANY;
 }
 
-static const struct fault *hold_of(const struct schedule *schedule, uint64_t ctx, uint64_t event)
+static enum point_id point_waited_for(const struct fault *fault)
+{
+	return fault->until == FAULT_UNTIL_REQUEST ? fault->until_point : POINT_io_event;
+}
+
+/* What holds the request that @waits waits for. */
+static const struct fault *hold_of(const struct schedule *schedule, const struct fault *waits)
 {
 	for (unsigned i = 0; i < schedule->count; i++) {
 		const struct fault *fault = &schedule->faults[i];
 
-		if (is_plain_hold(fault) && fault->ctx == ctx && when_matches(&fault->when, event))
+		if (is_plain_hold(fault) && fault->point == point_waited_for(waits) &&
+		    fault->ctx == waits->ctx && when_matches(&fault->when, waits->until_number))
 			return fault;
 	}
 	return NULL;
@@ -126,7 +146,7 @@ static bool waits_for_itself(const struct schedule *schedule, const struct fault
 	const struct fault *fault = first;
 
 	for (unsigned i = 0; fault && i <= schedule->count; i++)
-		fault = hold_of(schedule, first->ctx, fault->until_number);
+		fault = hold_of(schedule, fault);
 	return fault != NULL;
 }
 
@@ -140,9 +160,9 @@ int holds_check(const struct schedule *schedule, struct schedule_error *error)
 		error->line = fault->line;
 		error->column = fault->column;
 		snprintf(error->text, sizeof(error->text),
-			 "hold: io_event#%" PRIu64 " is held itself until it is delivered "
+			 "hold: %s#%" PRIu64 " is held itself until it is delivered "
 			 "(to hold for ever, write hold:until=never)",
-			 fault->until_number);
+			 point_info(point_waited_for(fault))->name, fault->until_number);
 		return -EINVAL;
 	}
 	return 0;

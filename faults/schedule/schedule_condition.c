@@ -13,7 +13,10 @@
 
 _Static_assert(POINT_COUNT <= 64, "a set of points is 64 bits");
 
-#define ALL_POINTS (~0ull)
+#define DEVICE_TRANSFERS (BIT(nvme_read) | BIT(nvme_write))
+#define DEVICE (DEVICE_TRANSFERS | BIT(nvme_flush))
+/* The device knows neither threads nor processes of the guest, nor its files. */
+#define OF_PROGRAM (~DEVICE)
 #define WAITS (BIT(io_getevents) | BIT(io_pgetevents))
 #define ON_CONTEXT (WAITS | BIT(io_submit) | BIT(io_cancel) | BIT(io_destroy) | BIT(io_event))
 #define ON_DESCRIPTOR                                                                              \
@@ -166,14 +169,14 @@ static const struct {
 	[CONDITION_OP] = {"op", BIT(io_event), parse_op},
 	[CONDITION_FD] = {"fd", ON_DESCRIPTOR, parse_fd},
 	[CONDITION_PATH] = {"path", ON_FILE, parse_path},
-	[CONDITION_OFFSET] = {"offset", WITH_OFFSET, parse_offset},
-	[CONDITION_LENGTH] = {"length", WITH_LENGTH, parse_length},
+	[CONDITION_OFFSET] = {"offset", WITH_OFFSET | DEVICE_TRANSFERS, parse_offset},
+	[CONDITION_LENGTH] = {"length", WITH_LENGTH | DEVICE_TRANSFERS, parse_length},
 	[CONDITION_READY] = {"ready", BIT(io_getevents), parse_ready},
-	[CONDITION_DEPTH] = {"depth", ON_CONTEXT, parse_depth},
+	[CONDITION_DEPTH] = {"depth", ON_CONTEXT | DEVICE, parse_depth},
 	[CONDITION_CTX] = {"ctx", ON_CONTEXT, parse_ctx},
-	[CONDITION_THREAD] = {"thread", ALL_POINTS, parse_thread},
-	[CONDITION_PROC] = {"proc", ALL_POINTS, parse_proc},
-	[CONDITION_IMAGE] = {"image", ALL_POINTS, parse_image},
+	[CONDITION_THREAD] = {"thread", OF_PROGRAM, parse_thread},
+	[CONDITION_PROC] = {"proc", OF_PROGRAM, parse_proc},
+	[CONDITION_IMAGE] = {"image", OF_PROGRAM, parse_image},
 	[CONDITION_CALL] = {"call", BIT(io_getevents), parse_call},
 };
 

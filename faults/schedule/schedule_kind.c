@@ -4,11 +4,13 @@
  * like, which options belong to which kind.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schedule_draft.h"
 #include "schedule_hint.h"
 
+#define HOLD_MS_MAX 3600000u
 #define TRANSFER_BYTES_MAX 0x7ffff000ull /* the most that one request moves: MAX_RW_COUNT */
 
 static bool errno_is_legal(const struct kind_info *kind, int number)
@@ -68,32 +70,90 @@ static int parse_signal(struct scan *scan, struct word word, struct fault *fault
 			 hint_text(&hint, text, sizeof(text)));
 }
 
+/* What stands behind @prefix in @word is the number. */
+static bool until_prefix(struct word *word, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (word->length < length || memcmp(word->at, prefix, length) != 0)
+		return false;
+	word->at += length;
+	word->length -= length;
+	return true;
+}
+
+/* for=5s, for=200ms: real time, which is the only one that the device has. */
+static int parse_for(struct scan *scan, struct word word, struct fault *fault)
+{
+	static const struct number_rule rule = {"for", 1, HOLD_MS_MAX, false};
+	uint64_t factor = 0, value;
+	char quote[SCAN_QUOTE_BYTES];
+
+	word_quote(word, quote);
+	if (word.length > 2 && memcmp(&word.at[word.length - 2], "ms", 2) == 0) {
+		factor = 1;
+		word.length -= 2;
+	} else if (word.length > 1 && word.at[word.length - 1] == 's') {
+		factor = 1000;
+		word.length -= 1;
+	}
+	if (!factor)
+		return scan_fail(scan, word.at, "for: '%s' is no time (allowed: 5s, 200ms)", quote);
+	if (scan_number(scan, word, &rule, &value) < 0)
+		return -EINVAL;
+	if (value * factor > HOLD_MS_MAX)
+		return scan_fail(scan, word.at, "for: %s is too long (at most an hour)", quote);
+	fault->until = FAULT_UNTIL_TIME;
+	fault->until_number = value * factor;
+	return 0;
+}
+
+/* until=nvme.write#N, until=never, for=TIME */
+static int parse_device_until(struct scan *scan, struct word word, struct fault *fault)
+{
+	static const struct number_rule rule = {"until", 1, UINT32_MAX, false};
+	char quote[SCAN_QUOTE_BYTES], prefix[32];
+	struct word rest = word;
+
+	if (until_prefix(&rest, "for="))
+		return parse_for(scan, rest, fault);
+	for (unsigned i = 0; i < POINT_COUNT; i++) {
+		if (!point_is_device((enum point_id)i))
+			continue;
+		snprintf(prefix, sizeof(prefix), "until=%s#", point_info((enum point_id)i)->name);
+		if (!until_prefix(&rest, prefix))
+			continue;
+		fault->until = FAULT_UNTIL_REQUEST;
+		fault->until_point = (enum point_id)i;
+		return scan_number(scan, rest, &rule, &fault->until_number);
+	}
+	return scan_fail(scan, word.at,
+			 "hold: '%s' says not until when (allowed: until=nvme.read#N, "
+			 "until=nvme.write#N, until=nvme.flush#N, until=never, for=5s, for=200ms)",
+			 word_quote(word, quote));
+}
+
 /* until=io_event#N, until=wait#N, until=never */
 static int parse_until(struct scan *scan, struct word word, struct fault *fault)
 {
 	static const struct number_rule rule = {"until", 1, UINT32_MAX, false};
-	static const char event[] = "until=io_event#", wait[] = "until=wait#";
 	char quote[SCAN_QUOTE_BYTES];
-	size_t skip;
 
 	if (word_is(word, "until=never")) {
 		fault->until = FAULT_UNTIL_NEVER;
 		return 0;
 	}
-	if (word.length >= strlen(event) && memcmp(word.at, event, strlen(event)) == 0) {
+	if (fault_is_device(fault))
+		return parse_device_until(scan, word, fault);
+	if (until_prefix(&word, "until=io_event#"))
 		fault->until = FAULT_UNTIL_EVENT;
-		skip = strlen(event);
-	} else if (word.length >= strlen(wait) && memcmp(word.at, wait, strlen(wait)) == 0) {
+	else if (until_prefix(&word, "until=wait#"))
 		fault->until = FAULT_UNTIL_WAIT;
-		skip = strlen(wait);
-	} else {
+	else
 		return scan_fail(scan, word.at,
 				 "hold: '%s' says not until when (allowed: until=io_event#N, "
 				 "until=wait#N, until=never)",
 				 word_quote(word, quote));
-	}
-	word.at += skip;
-	word.length -= skip;
 	return scan_number(scan, word, &rule, &fault->until_number);
 }
 
@@ -126,7 +186,8 @@ static struct number_rule value_rule(const struct kind_info *kind)
 /* Backwards in the file, or more than there was. */
 static bool takes_sign(enum kind_id kind)
 {
-	return kind == KIND_io_event_lie || kind == KIND_io_event_misdirect;
+	return kind == KIND_io_event_lie || kind == KIND_io_event_misdirect ||
+	       kind == KIND_nvme_read_misdirect || kind == KIND_nvme_write_misdirect;
 }
 
 static int parse_value(struct scan *scan, struct word word, struct fault *fault)

@@ -117,6 +117,16 @@ static void put_until(struct out *out, const struct fault *fault)
 	case FAULT_UNTIL_WAIT:
 		put(out, "until=wait#%" PRIu64, fault->until_number);
 		break;
+	case FAULT_UNTIL_REQUEST:
+		put(out, "until=%s#%" PRIu64, point_info(fault->until_point)->name,
+		    fault->until_number);
+		break;
+	case FAULT_UNTIL_TIME:
+		if (fault->until_number % 1000)
+			put(out, "for=%" PRIu64 "ms", fault->until_number);
+		else
+			put(out, "for=%" PRIu64 "s", fault->until_number / 1000);
+		break;
 	case FAULT_UNTIL_NEVER:
 	case FAULT_UNTIL_NONE:
 		put(out, "until=never");

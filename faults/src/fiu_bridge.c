@@ -47,7 +47,7 @@ int fiu_bridge_enable(const struct schedule *schedule)
 		enum kind_id kind = schedule->faults[i].kind;
 		const char *name = kind_info(kind)->fiu_name;
 
-		if (enabled[kind])
+		if (!name || enabled[kind])
 			continue;
 		if (fiu_enable_external(name, 1, NULL, 0, answer) < 0)
 			return -1;
@@ -62,7 +62,8 @@ int fiu_bridge_enable(const struct schedule *schedule)
 void fiu_bridge_disable(const struct schedule *schedule)
 {
 	for (unsigned i = 0; i < schedule->count; i++)
-		fiu_disable(kind_info(schedule->faults[i].kind)->fiu_name);
+		if (!fault_is_device(&schedule->faults[i]))
+			fiu_disable(kind_info(schedule->faults[i].kind)->fiu_name);
 	answered = false;
 }
 
@@ -96,6 +97,8 @@ static void learn_default(enum kind_id kind)
 	struct schedule_error error;
 	char text[128];
 
+	if (point_is_device(kind_info(kind)->point))
+		return;
 	snprintf(text, sizeof(text), "%s => %s", point_info(kind_info(kind)->point)->name,
 		 kind_info(kind)->name);
 	if (schedule_parse(text, &scratch, &error) < 0)

@@ -30,6 +30,8 @@ static bool hold_lasts(const struct stage_ctx *ctx, const struct fault *fault)
 	case FAULT_UNTIL_WAIT:
 		return ctx->waits_begun < fault->until_number;
 	case FAULT_UNTIL_NEVER:
+	case FAULT_UNTIL_REQUEST: /* these two are the device's, and no hold of an event */
+	case FAULT_UNTIL_TIME:
 	case FAULT_UNTIL_NONE:
 		return true;
 	}

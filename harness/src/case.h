@@ -42,6 +42,7 @@ struct plan_options {
 	unsigned cells_count;
 	const char *const *faults; /* replace the scenario's schedule */
 	unsigned faults_count;
+	bool has_device; /* what is called host here lies on a guest's device: it has faults, too */
 	uint64_t seed;
 	const char *filter;    /* T=, a glob on case names; NULL none */
 	const char *work_root; /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */

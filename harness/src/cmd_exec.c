@@ -208,6 +208,11 @@ static int prepare(struct request *request, struct diag *diag)
 	memset(&request->schedule, 0, sizeof(request->schedule));
 	if (request->text && schedule_parse(request->text, &request->schedule, &error) < 0)
 		return diag_set(diag, NULL, 0, 0, "faults: %s", error.text);
+	if (schedule_find_device(&request->schedule))
+		return diag_set(diag, NULL, 0, 0,
+				"faults: %s is a point of the device under a guest, which exec "
+				"does not have (swaptorture run --target nvme has)",
+				point_info(schedule_find_device(&request->schedule)->point)->name);
 	options->schedule = &request->schedule;
 	result = places_library("libswapfault.so", request->preload, sizeof(request->preload));
 	if (result < 0)

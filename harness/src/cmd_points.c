@@ -58,7 +58,8 @@ static void print_text(const struct point_info *point, const struct kind_info *k
 	if (kind->errnos[0])
 		printf("  %-22s %s\n", "", kind->errnos);
 	if (kind->fallback[0])
-		printf("  %-22s %s alone means %s\n", "", kind->fiu_name, kind->fallback);
+		printf("  %-22s %s alone means %s\n", "",
+		       kind->fiu_name ? kind->fiu_name : kind->name, kind->fallback);
 }
 
 static void print_markdown(const struct point_info *point, const struct kind_info *kind)
@@ -82,7 +83,7 @@ static json_t *words_json(const char *words)
 
 static json_t *kind_json(const struct kind_info *kind)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:s}", "kind", kind->name, "libfiu",
+	return json_pack("{s:s, s:s?, s:s, s:s, s:o, s:s, s:o, s:s}", "kind", kind->name, "libfiu",
 			 kind->fiu_name, "argument",
 			 kind->argument ? argument_name(kind->argument) + 1 : "", "default",
 			 kind->fallback, "errnos", words_json(kind->errnos), "effect",

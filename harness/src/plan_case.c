@@ -61,6 +61,22 @@ static void forget_outputs(struct test_case *test_case)
 			expect->texts_count = expect->outputs_count = 0;
 }
 
+/* Neither a kernel nor the preload can do what a device does; in a guest there is one that can. */
+static int check_device(const struct plan_options *options, const struct scenario *cell,
+			const struct test_case *test_case, struct diag *diag)
+{
+	const struct fault *fault = schedule_find_device(&test_case->schedule);
+	bool from_file = !options->faults_count;
+
+	if (!fault || options->has_device || test_case->target == TARGET_NVME)
+		return 0;
+	return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
+			"%s: %s is a point of the device under a guest, and there is none on "
+			"target %s (allowed: target nvme)",
+			from_file ? "faults" : "--fault", point_info(fault->point)->name,
+			target_name(test_case->target));
+}
+
 static int set_schedule(const struct plan_options *options, const struct scenario *cell,
 			struct test_case *test_case, struct diag *diag)
 {
@@ -76,6 +92,8 @@ static int set_schedule(const struct plan_options *options, const struct scenari
 		   schedule_parse(cell->schedule_text, &test_case->schedule, &error) < 0) {
 		return diag_set(diag, cell->path, 0, 0, "faults: %s", error.text);
 	}
+	if (check_device(options, cell, test_case, diag) < 0)
+		return -EINVAL;
 	bytes = schedule_print(&test_case->schedule, NULL, 0);
 	test_case->schedule_text = bytes < 0 ? NULL : calloc(1, (size_t)bytes + 1);
 	if (!test_case->schedule_text)

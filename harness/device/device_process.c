@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * device_process.c - the process of a device: one loop over the connection, the control socket and
+ * the answers that fall due. It ends when its maker does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device_internal.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void hang_up(struct server *server)
+{
+	nbd_destroy(server->nbd);
+	server->nbd = NULL;
+}
+
+static void obey(struct server *server)
+{
+	uint8_t command;
+
+	if (recv(server->control, &command, sizeof(command), 0) != (ssize_t)sizeof(command))
+		_exit(0); /* the maker is gone, or stops us */
+	server->armed = command == DEVICE_ARM;
+	if (server->armed) {
+		schedule_reset(server->schedule);
+		for (unsigned i = 0; i < DEVICE_POINTS; i++)
+			server->counts[i] = 0;
+		for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++)
+			server->pending[i].number = 0;
+	} else {
+		device_release(server);
+		device_answer_due(server, now_ns());
+	}
+	send(server->control, &command, sizeof(command), MSG_NOSIGNAL);
+}
+
+/* Requests that are whole, as long as the power is there. */
+static void take_requests(struct server *server)
+{
+	struct nbd_request request;
+
+	while (server->nbd && !server->is_dead && nbd_next(server->nbd, &request)) {
+		device_take(server, &request, now_ns());
+		device_answer_due(server, now_ns());
+	}
+}
+
+static void converse(struct server *server)
+{
+	if (!server->nbd || server->is_dead)
+		return;
+	if (nbd_advance(server->nbd) < 0)
+		hang_up(server);
+	take_requests(server);
+	device_answer_due(server, now_ns());
+	take_requests(server); /* answers make room for what had come in already */
+	if (server->nbd && (nbd_advance(server->nbd) < 0 || nbd_is_over(server->nbd)))
+		hang_up(server);
+}
+
+static struct timespec *time_left(const struct server *server, struct timespec *left)
+{
+	int64_t due = device_next_due_ns(server), now = (int64_t)now_ns();
+
+	if (due < 0)
+		return NULL;
+	due = due > now ? due - now : 0;
+	*left = (struct timespec){due / 1000000000, due % 1000000000};
+	return left;
+}
+
+static _Noreturn void loop(struct server *server)
+{
+	for (;;) {
+		bool is_open = server->nbd && !server->is_dead;
+		struct pollfd polled[] = {
+			{.fd = server->control, .events = POLLIN},
+			{.fd = is_open ? nbd_fd(server->nbd) : -1,
+			 .events = is_open ? nbd_events(server->nbd) : (short)0},
+		};
+		struct timespec left;
+
+		if (ppoll(polled, 2, time_left(server, &left), NULL) < 0 && errno != EINTR)
+			_exit(1);
+		if (polled[0].revents)
+			obey(server);
+		converse(server);
+	}
+}
+
+/* Not even what the maker holds for others may be kept open by a device. */
+static void close_others(const int *kept, unsigned count)
+{
+	long end = sysconf(_SC_OPEN_MAX);
+
+	for (int fd = 3; fd < end; fd++) {
+		bool keeps = false;
+
+		for (unsigned i = 0; i < count; i++)
+			keeps |= kept[i] == fd;
+		if (!keeps)
+			close(fd);
+	}
+}
+
+static bool has_kind(const struct schedule *schedule, const enum kind_id *kinds, unsigned count)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		for (unsigned k = 0; k < count; k++)
+			if (schedule->faults[i].kind == kinds[k])
+				return true;
+	return false;
+}
+
+static int open_medium(struct server *server)
+{
+	static const enum kind_id cuts[] = {KIND_nvme_read_powercut, KIND_nvme_write_powercut,
+					    KIND_nvme_flush_powercut};
+	static const enum kind_id stale[] = {KIND_nvme_read_stale};
+	struct medium_options options = {
+		.fd = server->options.image_fd,
+		.sector_bytes = server->options.sector_bytes,
+		.size_bytes = server->options.size_bytes,
+		.write_cache = server->options.write_cache,
+		.keeps_undo = has_kind(server->schedule, cuts, 3),
+		.keeps_previous = has_kind(server->schedule, stale, 1),
+	};
+
+	return medium_create(&server->medium, &options);
+}
+
+static void settle_down(void)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setsid(); /* Ctrl-C is the maker's to handle */
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		signal(signal_number, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void device_serve(const struct device_options *options, struct device_shared *shared, int socket,
+		  int control, int events)
+{
+	const struct nbd_export served = {options->size_bytes, options->sector_bytes,
+					  options->read_only};
+	const int kept[] = {socket, control, events, options->image_fd};
+	struct server *server;
+
+	settle_down();
+	close_others(kept, sizeof(kept) / sizeof(kept[0]));
+	server = calloc(1, sizeof(*server));
+	if (!server)
+		_exit(1);
+	server->options = *options;
+	server->shared = shared;
+	server->control = control;
+	server->events = events;
+	server->schedule = calloc(1, sizeof(*server->schedule));
+	if (!server->schedule)
+		_exit(1);
+	if (options->schedule)
+		*server->schedule = *options->schedule;
+	if (open_medium(server) < 0 || nbd_create(&server->nbd, socket, &served) < 0)
+		_exit(1);
+	/* The first word: from here on the maker may be gone without our knowing, but for the
+	 * control socket. */
+	if (send(control, "", 1, MSG_NOSIGNAL) != 1)
+		_exit(0);
+	loop(server);
+}
