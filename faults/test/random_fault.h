@@ -146,8 +146,27 @@ static inline int64_t random_signal(uint64_t *state)
 	return number;
 }
 
+static inline void random_device_until(uint64_t *state, struct fault *fault)
+{
+	static const enum fault_until untils[] = {FAULT_UNTIL_NEVER, FAULT_UNTIL_REQUEST,
+						  FAULT_UNTIL_TIME};
+	static const enum point_id points[] = {POINT_nvme_read, POINT_nvme_write, POINT_nvme_flush};
+
+	fault->until = untils[random_below(state, 3)];
+	if (fault->until == FAULT_UNTIL_TIME)
+		fault->until_number = random_number(state, 1, 3600000);
+	if (fault->until != FAULT_UNTIL_REQUEST)
+		return;
+	fault->until_number = random_number(state, 1, UINT32_MAX);
+	fault->until_point = points[random_below(state, 3)];
+}
+
 static inline void random_until(uint64_t *state, struct fault *fault)
 {
+	if (fault_is_device(fault)) {
+		random_device_until(state, fault);
+		return;
+	}
 	fault->until = 1 + (enum fault_until)random_below(state, 3);
 	if (fault->until != FAULT_UNTIL_NEVER)
 		fault->until_number = random_number(state, 1, UINT32_MAX);
@@ -181,7 +200,8 @@ static inline void random_argument(uint64_t *state, struct fault *fault)
 		fault->value = (int64_t)random_number(state, 1, 0x7ffff000);
 		break;
 	}
-	if (fault->kind == KIND_io_event_lie || fault->kind == KIND_io_event_misdirect)
+	if (fault->kind == KIND_io_event_lie || fault->kind == KIND_io_event_misdirect ||
+	    fault->kind == KIND_nvme_read_misdirect || fault->kind == KIND_nvme_write_misdirect)
 		fault->value *= random_coin(state) ? 1 : -1;
 }
 
@@ -208,6 +228,10 @@ static inline void random_repair(struct fault *fault)
 		fault->ready = SCHEDULE_ANY;
 	if (fault->kind == KIND_io_event_hold && fault->fd < 0)
 		fault->op = FAULT_OP_READ; /* whether it holds itself cannot be told then */
+	if (fault->until == FAULT_UNTIL_REQUEST)
+		fault->depth = 2; /* likewise */
+	if (fault->kind == KIND_nvme_read_iops || fault->kind == KIND_nvme_write_iops)
+		fault->value += fault->value == 0;
 }
 
 static inline void random_fault(uint64_t *state, enum kind_id kind, struct fault *fault)
@@ -242,6 +266,7 @@ static inline bool fault_equal(const struct fault *a, const struct fault *b)
 	       a->ready == b->ready && a->depth == b->depth && a->ctx == b->ctx &&
 	       a->thread == b->thread && a->proc == b->proc && a->call == b->call &&
 	       a->value == b->value && a->until == b->until && a->until_number == b->until_number &&
+	       a->until_point == b->until_point &&
 	       a->after == b->after && a->direct == b->direct && a->masked == b->masked &&
 	       a->ignored == b->ignored && a->restart == b->restart;
 }

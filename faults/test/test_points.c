@@ -44,11 +44,36 @@ static void libfiu_names_are_layer_point_and_kind(void **state)
 		const struct kind_info *kind = kind_info((enum kind_id)i);
 		const struct point_info *point = point_info(kind->point);
 
+		if (point_is_device(kind->point)) {
+			assert_null(kind->fiu_name);
+			continue;
+		}
 		snprintf(name, sizeof(name), "%s/%s/%s", point->layer, point->name, kind->name);
 		assert_string_equal(kind->fiu_name, name);
 	}
 	assert_string_equal(kind_info(KIND_io_submit_error)->fiu_name, "aio/io_submit/error");
 	assert_string_equal(kind_info(KIND_open_error)->fiu_name, "posix/open/error");
+}
+
+static void the_device_has_three_points_that_are_called_after_its_requests(void **state)
+{
+	static const struct {
+		enum point_id point;
+		const char *name;
+	} wanted[] = {{POINT_nvme_read, "nvme.read"},
+		      {POINT_nvme_write, "nvme.write"},
+		      {POINT_nvme_flush, "nvme.flush"}};
+	unsigned found = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < POINT_COUNT; i++)
+		found += point_is_device((enum point_id)i);
+	assert_int_equal(found, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(point_is_device(wanted[i].point));
+		assert_string_equal(point_info(wanted[i].point)->name, wanted[i].name);
+		assert_string_equal(point_info(wanted[i].point)->layer, "nvme");
+	}
 }
 
 static void points_and_kinds_are_found_by_name(void **state)
@@ -225,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_belongs_to_the_point_above_it),
 		cmocka_unit_test(libfiu_names_are_layer_point_and_kind),
+		cmocka_unit_test(the_device_has_three_points_that_are_called_after_its_requests),
 		cmocka_unit_test(points_and_kinds_are_found_by_name),
 		cmocka_unit_test(unknown_names_are_not_found_and_nothing_is_written),
 		cmocka_unit_test(every_row_is_consistent),

@@ -12,12 +12,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device_internal.h"
 
+#define ANSWER_MS 10000u
+
 struct device {
 	pid_t pid;
+	unsigned answer_ms;
 	int control, events;
 	struct device_shared *shared;
 };
@@ -67,18 +71,50 @@ static int make_sockets(int ends[3][2])
 	return 0;
 }
 
-/* It says its first word, or ends. */
-static int await_start(struct device *device, struct diag *diag)
+static int64_t now_ms(void)
 {
-	char word;
-	ssize_t count;
+	struct timespec now;
 
-	do
-		count = recv(device->control, &word, 1, 0);
-	while (count < 0 && errno == EINTR);
-	if (count == 1)
-		return 0;
-	return diag_set(diag, NULL, 0, 0, "device: its process ended at once (out of memory?)");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The process says something on the control socket, or its end of it is gone. Who does neither in
+ * time is killed: a late answer would be taken for that of the next command. */
+static bool is_heard(const struct device *device)
+{
+	struct pollfd polled = {.fd = device->control, .events = POLLIN};
+	int64_t end = now_ms() + device->answer_ms, left = device->answer_ms;
+	int ready;
+
+	do {
+		ready = poll(&polled, 1, (int)left);
+		left = end - now_ms();
+	} while (ready < 0 && errno == EINTR && left > 0);
+	if (ready > 0)
+		return true;
+	kill(device->pid, SIGKILL);
+	return false;
+}
+
+/* One byte from the process: 0; -EPIPE. */
+static int hear(const struct device *device)
+{
+	uint8_t word;
+
+	if (!is_heard(device))
+		return -EPIPE;
+	return recv(device->control, &word, sizeof(word), 0) == (ssize_t)sizeof(word) ? 0 : -EPIPE;
+}
+
+/* It says its first word, or ends. */
+static int await_start(const struct device *device, struct diag *diag)
+{
+	int result = hear(device);
+
+	if (result < 0)
+		diag_set(diag, NULL, 0, 0, "device: its process did not start (out of memory?)");
+	return result;
 }
 
 static int start(struct device *device, const struct device_options *options, int *ret_socket,
@@ -118,9 +154,12 @@ int device_start(struct device **ret_device, const struct device_options *option
 	if (result < 0)
 		return result;
 	device = calloc(1, sizeof(*device));
-	if (!device)
+	if (!device) {
+		diag_set(diag, NULL, 0, 0, "device: out of memory");
 		return -ENOMEM;
+	}
 	device->control = device->events = -1;
+	device->answer_ms = options->answer_ms ? options->answer_ms : ANSWER_MS;
 	device->shared = mmap(NULL, sizeof(*device->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (device->shared == MAP_FAILED) {
@@ -141,14 +180,10 @@ int device_start(struct device **ret_device, const struct device_options *option
 static int command(struct device *device, enum device_command what)
 {
 	uint8_t word = (uint8_t)what;
-	ssize_t count;
 
 	if (send(device->control, &word, sizeof(word), MSG_NOSIGNAL) != (ssize_t)sizeof(word))
 		return -EPIPE;
-	do
-		count = recv(device->control, &word, sizeof(word), 0);
-	while (count < 0 && errno == EINTR);
-	return count == (ssize_t)sizeof(word) ? 0 : -EPIPE;
+	return hear(device);
 }
 
 int device_arm(struct device *device)
@@ -161,33 +196,9 @@ int device_disarm(struct device *device)
 	return command(device, DEVICE_DISARM);
 }
 
-void device_outcome(const struct device *device, unsigned fault_index,
-		    struct device_fault_outcome *ret_outcome)
+const struct device_shared *device_shared(const struct device *device)
 {
-	const struct device_fault_outcome *shared = &device->shared->outcomes[fault_index];
-
-	ret_outcome->fired = __atomic_load_n(&shared->fired, __ATOMIC_ACQUIRE);
-	ret_outcome->injected = __atomic_load_n(&shared->injected, __ATOMIC_ACQUIRE);
-	ret_outcome->missed = __atomic_load_n(&shared->missed, __ATOMIC_ACQUIRE);
-	ret_outcome->why_missed[0] = '\0';
-	if (ret_outcome->missed)
-		memcpy(ret_outcome->why_missed, shared->why_missed, sizeof(shared->why_missed));
-}
-
-uint64_t device_requests(const struct device *device)
-{
-	return __atomic_load_n(&device->shared->requests, __ATOMIC_ACQUIRE);
-}
-
-bool device_request(const struct device *device, uint64_t index, struct device_request *ret_request)
-{
-	uint64_t count = device_requests(device);
-
-	if (index >= count || count - index > DEVICE_LOG_MAX)
-		return false;
-	*ret_request = device->shared->log[index % DEVICE_LOG_MAX];
-	/* Its place may have been taken meanwhile. */
-	return device_requests(device) - index <= DEVICE_LOG_MAX;
+	return device->shared;
 }
 
 int device_event_fd(const struct device *device)
@@ -224,10 +235,13 @@ int device_stop(struct device *device)
 
 	if (!device)
 		return 0;
-	if (device->control >= 0)
-		close(device->control); /* at which it ends, in order */
-	if (device->pid > 0)
+	if (device->pid > 0) {
+		shutdown(device->control, SHUT_WR); /* at which it ends, in order */
+		is_heard(device);
 		result = reap(device->pid);
+	}
+	if (device->control >= 0)
+		close(device->control);
 	if (device->events >= 0)
 		close(device->events);
 	if (device->shared)

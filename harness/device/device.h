@@ -28,6 +28,8 @@ struct device_options {
 	 * device: after a power cut it holds what survived. */
 	int image_fd;
 	const struct schedule *schedule; /* its faults at other points are ignored; NULL: none */
+	/* A process that takes longer for an answer is taken for dead, and killed. 0: 10 s. */
+	unsigned answer_ms;
 };
 
 struct device;
@@ -39,11 +41,15 @@ struct device;
 int device_start(struct device **ret_device, const struct device_options *options, int *ret_socket,
 		 struct diag *diag);
 
-/* Counting begins anew, and faults fire from now on. 0; -EPIPE: the process is gone. */
+/* Faults that were there are over, as by device_disarm(); counting begins anew, and faults fire from
+ * now on. 0; -EPIPE: the process is gone. */
 int device_arm(struct device *device);
 /* All faults are over: what is held is answered, limits end, nothing fires. A device without power
  * stays so. 0; -EPIPE. */
 int device_disarm(struct device *device);
+
+/* What became of a fault since the device started. Each request at which its turn came counts as
+ * injected or as missed. */
 
 struct device_fault_outcome {
 	uint64_t fired;	   /* its turn came */
@@ -59,7 +65,7 @@ void device_outcome(const struct device *device, unsigned fault_index,
 /* What the lane has to act on. */
 enum device_event_kind {
 	DEVICE_POWER_CUT, /* the guest has to die: nothing is answered any more */
-	DEVICE_REMOVAL,	  /* the device has to be pulled out; nothing is answered until disarmed */
+	DEVICE_REMOVAL,	  /* the device has to be pulled out; it does nothing until disarmed */
 };
 
 struct device_event {
@@ -86,7 +92,7 @@ struct device_request {
 	int32_t error; /* errno that it was answered with; 0: success */
 };
 
-#define DEVICE_LOG_MAX 4096 /* the youngest are kept */
+#define DEVICE_LOG_MAX 4095 /* the youngest are kept */
 
 /* Requests so far, and the one at @index of them. False: too old, or not there yet. */
 uint64_t device_requests(const struct device *device);
@@ -94,7 +100,8 @@ bool device_request(const struct device *device, uint64_t index, struct device_r
 /* "nvme.write#7 1048576+4096 fua: EIO (fault 2)"; what snprintf returns. */
 int device_request_print(const struct device_request *request, char *text, size_t text_bytes);
 
-/* End the process and wait for that. 0; -ECHILD: it had ended by itself. NULL is nothing. */
+/* End the process and wait for that. 0; -ECHILD: it had ended by itself, or had to be killed. NULL is
+ * nothing. */
 int device_stop(struct device *device);
 
 #endif /* DEVICE_H */

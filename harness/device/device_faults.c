@@ -138,9 +138,13 @@ static void tell(struct server *server, enum device_event_kind kind, const struc
 	send(server->events, &event, sizeof(event), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The power goes before anything of the request is done. */
-static void cut_power(struct server *server, struct pending *pending, const struct fault *fault)
+/* The power goes before anything of the request is done: so no other fault takes effect on it. */
+static void cut_power(struct server *server, struct pending *pending, const struct fault *fault,
+		      const struct firing *firing)
 {
+	for (unsigned i = 0; i < firing->count; i++)
+		if (part_of(firing->faults[i]) != PART_POWER)
+			device_missed(server, firing->faults[i], "the power went");
 	if (medium_cut(server->medium, (uint64_t)fault->value) == 0)
 		device_injected(server, fault);
 	else
@@ -189,19 +193,19 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 	match(server, pending, &firing);
 	server->pending_count++;
 	power = first_of(server, &firing, PART_POWER);
-	transfer = power ? power : first_of(server, &firing, PART_TRANSFER);
+	if (power) {
+		log_request(server, pending, power);
+		cut_power(server, pending, power, &firing);
+		return;
+	}
+	transfer = first_of(server, &firing, PART_TRANSFER);
 	removal = first_of(server, &firing, PART_REMOVAL);
 	held = first_of(server, &firing, PART_HOLD);
-	if (!power)
-		device_transfer(server, pending, transfer);
+	device_transfer(server, pending, transfer);
 	log_request(server, pending,
 		    transfer  ? transfer
 		    : removal ? removal
 			      : held);
-	if (power) {
-		cut_power(server, pending, power);
-		return;
-	}
 	hold(server, pending, held, now_ns);
 	limit(server, pending, &firing, now_ns);
 	if (removal) {

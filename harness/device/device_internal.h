@@ -17,10 +17,13 @@
 
 #define DEVICE_POINTS 3 /* nvme.read, nvme.write, nvme.flush: in the order of enum nbd_command */
 
+/* One place more than are promised: while it is written, none of those is. */
+#define DEVICE_LOG_PLACES (DEVICE_LOG_MAX + 1)
+
 struct device_shared {
 	struct device_fault_outcome outcomes[SCHEDULE_FAULTS_MAX];
 	uint64_t requests; /* in the log so far */
-	struct device_request log[DEVICE_LOG_MAX];
+	struct device_request log[DEVICE_LOG_PLACES];
 };
 
 /* A request that is carried out and not answered yet. */
@@ -49,7 +52,7 @@ struct server {
 	int control, events;
 	bool armed;
 	bool is_dead;	 /* without power: nothing is carried out or answered any more */
-	bool is_removed; /* being pulled out: nothing is answered until disarmed */
+	bool is_removed; /* pulled out: nothing is carried out or answered until disarmed */
 	uint64_t counts[DEVICE_POINTS];
 	struct pace paces[SCHEDULE_FAULTS_MAX];
 	struct pending pending[NBD_REQUESTS_MAX];
@@ -59,9 +62,12 @@ struct server {
 /* device.c <-> device_process.c: commands over the control socket, each answered by itself. */
 enum device_command { DEVICE_ARM = 1, DEVICE_DISARM };
 
-/* device_process.c: never returns. */
+/* device_process.c: the process, from its fork to its end. */
 _Noreturn void device_serve(const struct device_options *options, struct device_shared *shared,
 			    int socket, int control, int events);
+
+/* device.c: what its maker sees of it. */
+const struct device_shared *device_shared(const struct device *device);
 
 /* device_log.c */
 void device_fired(struct server *server, const struct fault *fault);
@@ -80,6 +86,7 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 /* device_pending.c: answer what is due. */
 void device_answer_due(struct server *server, uint64_t now_ns);
 void device_release(struct server *server);
+void device_forget_pending(struct server *server);
 /* -1: nothing is waited for; else when the next answer falls due. */
 int64_t device_next_due_ns(const struct server *server);
 bool device_is_pending(const struct server *server, enum point_id point, uint64_t number);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * device_log.c - the memory that both processes see: what became of faults and of requests. The
- * server writes, and counts up only once what it counts is there.
+ * server writes, and counts up only once what it counts is there; its maker reads at any time.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "device_internal.h"
 
-#define SLOT(index) ((index) % DEVICE_LOG_MAX)
+#define PLACE(index) ((index) % DEVICE_LOG_PLACES)
 
 static void count_up(uint64_t *counter)
 {
@@ -50,17 +51,53 @@ uint64_t device_log(struct server *server, const struct device_request *request)
 {
 	uint64_t index = server->shared->requests;
 
-	server->shared->log[SLOT(index)] = *request;
+	server->shared->log[PLACE(index)] = *request;
 	count_up(&server->shared->requests);
 	return index;
 }
 
 void device_log_answered(struct server *server, const struct pending *pending)
 {
-	struct device_request *request = &server->shared->log[SLOT(pending->logged)];
+	struct device_request *request = &server->shared->log[PLACE(pending->logged)];
 
-	if (server->shared->requests - pending->logged <= DEVICE_LOG_MAX)
-		__atomic_store_n(&request->answered, true, __ATOMIC_RELAXED);
+	if (server->shared->requests - pending->logged <= DEVICE_LOG_PLACES)
+		__atomic_store_n(&request->answered, true, __ATOMIC_RELEASE);
+}
+
+bool device_request(const struct device *device, uint64_t index, struct device_request *ret_request)
+{
+	const struct device_shared *shared = device_shared(device);
+	uint64_t count = __atomic_load_n(&shared->requests, __ATOMIC_ACQUIRE);
+	struct device_request request;
+
+	if (index >= count || count - index > DEVICE_LOG_MAX)
+		return false;
+	request = shared->log[PLACE(index)];
+	/* Its place may have been taken meanwhile. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&shared->requests, __ATOMIC_RELAXED) - index > DEVICE_LOG_MAX)
+		return false;
+	*ret_request = request;
+	return true;
+}
+
+uint64_t device_requests(const struct device *device)
+{
+	return __atomic_load_n(&device_shared(device)->requests, __ATOMIC_ACQUIRE);
+}
+
+void device_outcome(const struct device *device, unsigned fault_index,
+		    struct device_fault_outcome *ret_outcome)
+{
+	const struct device_fault_outcome *shared = &device_shared(device)->outcomes[fault_index];
+
+	assert(fault_index < SCHEDULE_FAULTS_MAX);
+	ret_outcome->fired = __atomic_load_n(&shared->fired, __ATOMIC_ACQUIRE);
+	ret_outcome->injected = __atomic_load_n(&shared->injected, __ATOMIC_ACQUIRE);
+	ret_outcome->missed = __atomic_load_n(&shared->missed, __ATOMIC_ACQUIRE);
+	ret_outcome->why_missed[0] = '\0';
+	if (ret_outcome->missed)
+		memcpy(ret_outcome->why_missed, shared->why_missed, sizeof(shared->why_missed));
 }
 
 int device_request_print(const struct device_request *request, char *text, size_t text_bytes)

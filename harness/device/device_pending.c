@@ -102,6 +102,16 @@ void device_release(struct server *server)
 	}
 }
 
+void device_forget_pending(struct server *server)
+{
+	for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++) {
+		if (!server->pending[i].used)
+			continue;
+		free(server->pending[i].answer);
+		free(server->pending[i].request.data);
+	}
+}
+
 int64_t device_next_due_ns(const struct server *server)
 {
 	int64_t next = -1;

@@ -3,6 +3,7 @@
  * device_process.c - the process of a device: one loop over the connection, the control socket and
  * the answers that fall due. It ends when its maker does.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,32 +29,38 @@ static void hang_up(struct server *server)
 	server->nbd = NULL;
 }
 
-static void obey(struct server *server)
+/* Requests that were held or limited are over before anything is counted anew. */
+static void begin_counting(struct server *server)
+{
+	schedule_reset(server->schedule);
+	for (unsigned i = 0; i < DEVICE_POINTS; i++)
+		server->counts[i] = 0;
+	for (unsigned i = 0; i < SCHEDULE_FAULTS_MAX; i++)
+		server->paces[i] = (struct pace){0};
+}
+
+/* False: the maker is gone, or stops us. */
+static bool obey(struct server *server)
 {
 	uint8_t command;
 
 	if (recv(server->control, &command, sizeof(command), 0) != (ssize_t)sizeof(command))
-		_exit(0); /* the maker is gone, or stops us */
+		return false;
+	device_release(server);
+	device_answer_due(server, now_ns());
 	server->armed = command == DEVICE_ARM;
-	if (server->armed) {
-		schedule_reset(server->schedule);
-		for (unsigned i = 0; i < DEVICE_POINTS; i++)
-			server->counts[i] = 0;
-		for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++)
-			server->pending[i].number = 0;
-	} else {
-		device_release(server);
-		device_answer_due(server, now_ns());
-	}
-	send(server->control, &command, sizeof(command), MSG_NOSIGNAL);
+	if (server->armed)
+		begin_counting(server);
+	return send(server->control, &command, sizeof(command), MSG_NOSIGNAL) == 1;
 }
 
-/* Requests that are whole, as long as the power is there. */
+/* Requests that are whole, as long as the device is there and has power. */
 static void take_requests(struct server *server)
 {
 	struct nbd_request request;
 
-	while (server->nbd && !server->is_dead && nbd_next(server->nbd, &request)) {
+	while (server->nbd && !server->is_dead && !server->is_removed &&
+	       nbd_next(server->nbd, &request)) {
 		device_take(server, &request, now_ns());
 		device_answer_due(server, now_ns());
 	}
@@ -68,7 +75,7 @@ static void converse(struct server *server)
 	take_requests(server);
 	device_answer_due(server, now_ns());
 	take_requests(server); /* answers make room for what had come in already */
-	if (server->nbd && (nbd_advance(server->nbd) < 0 || nbd_is_over(server->nbd)))
+	if (server->nbd && nbd_advance(server->nbd) < 0)
 		hang_up(server);
 }
 
@@ -83,7 +90,8 @@ static struct timespec *time_left(const struct server *server, struct timespec *
 	return left;
 }
 
-static _Noreturn void loop(struct server *server)
+/* 0: the maker wants no more; -errno. */
+static int loop(struct server *server)
 {
 	for (;;) {
 		bool is_open = server->nbd && !server->is_dead;
@@ -94,27 +102,49 @@ static _Noreturn void loop(struct server *server)
 		};
 		struct timespec left;
 
-		if (ppoll(polled, 2, time_left(server, &left), NULL) < 0 && errno != EINTR)
-			_exit(1);
-		if (polled[0].revents)
-			obey(server);
+		if (ppoll(polled, 2, time_left(server, &left), NULL) < 0) {
+			if (errno != EINTR)
+				return -errno;
+			continue;
+		}
+		if (polled[0].revents && !obey(server))
+			return 0;
 		converse(server);
 	}
 }
 
-/* Not even what the maker holds for others may be kept open by a device. */
-static void close_others(const int *kept, unsigned count)
+static bool is_among(int fd, const int *fds, unsigned count)
 {
-	long end = sysconf(_SC_OPEN_MAX);
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] == fd)
+			return true;
+	return false;
+}
 
-	for (int fd = 3; fd < end; fd++) {
-		bool keeps = false;
+/* Not even what the maker holds for others may be kept open by a device: an end of a pipe, a lock.
+ * (The list is walked again until it is short, since closing changes it.) */
+static int close_others(const int *kept, unsigned count)
+{
+	DIR *list = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	bool closed;
 
-		for (unsigned i = 0; i < count; i++)
-			keeps |= kept[i] == fd;
-		if (!keeps)
+	if (!list)
+		return -errno;
+	do {
+		closed = false;
+		rewinddir(list);
+		while ((entry = readdir(list)) != NULL) {
+			int fd = (int)strtol(entry->d_name, NULL, 10);
+
+			if (fd <= STDERR_FILENO || fd == dirfd(list) || is_among(fd, kept, count))
+				continue;
 			close(fd);
-	}
+			closed = true;
+		}
+	} while (closed);
+	closedir(list);
+	return 0;
 }
 
 static bool has_kind(const struct schedule *schedule, const enum kind_id *kinds, unsigned count)
@@ -155,6 +185,34 @@ static void settle_down(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static struct server *server_create(const struct device_options *options,
+				    struct device_shared *shared)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return NULL;
+	server->options = *options;
+	server->shared = shared;
+	server->schedule = calloc(1, sizeof(*server->schedule));
+	if (server->schedule && options->schedule)
+		*server->schedule = *options->schedule;
+	if (server->schedule && open_medium(server) == 0)
+		return server;
+	free(server->schedule);
+	free(server);
+	return NULL;
+}
+
+static void server_destroy(struct server *server)
+{
+	device_forget_pending(server);
+	nbd_destroy(server->nbd);
+	medium_destroy(server->medium);
+	free(server->schedule);
+	free(server);
+}
+
 void device_serve(const struct device_options *options, struct device_shared *shared, int socket,
 		  int control, int events)
 {
@@ -162,26 +220,20 @@ void device_serve(const struct device_options *options, struct device_shared *sh
 					  options->read_only};
 	const int kept[] = {socket, control, events, options->image_fd};
 	struct server *server;
+	int result;
 
 	settle_down();
-	close_others(kept, sizeof(kept) / sizeof(kept[0]));
-	server = calloc(1, sizeof(*server));
+	if (close_others(kept, sizeof(kept) / sizeof(kept[0])) < 0)
+		_exit(1);
+	server = server_create(options, shared);
 	if (!server)
 		_exit(1);
-	server->options = *options;
-	server->shared = shared;
 	server->control = control;
 	server->events = events;
-	server->schedule = calloc(1, sizeof(*server->schedule));
-	if (!server->schedule)
-		_exit(1);
-	if (options->schedule)
-		*server->schedule = *options->schedule;
-	if (open_medium(server) < 0 || nbd_create(&server->nbd, socket, &served) < 0)
-		_exit(1);
-	/* The first word: from here on the maker may be gone without our knowing, but for the
-	 * control socket. */
-	if (send(control, "", 1, MSG_NOSIGNAL) != 1)
-		_exit(0);
-	loop(server);
+	result = nbd_create(&server->nbd, socket, &served);
+	/* The first word. Whether the maker still lives, the control socket says from here on. */
+	if (result == 0 && send(control, "", 1, MSG_NOSIGNAL) == 1)
+		result = loop(server);
+	server_destroy(server);
+	_exit(result < 0);
 }

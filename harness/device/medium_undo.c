@@ -45,6 +45,17 @@ static void drop_settled(struct medium *medium)
 	medium->undos_count = kept;
 }
 
+/* Those of @undo that lie between @first and @end. */
+static void settle_sectors(struct undo *undo, uint64_t first, uint64_t end)
+{
+	uint64_t s = first > undo->sector ? first - undo->sector : 0;
+
+	for (; undo->open && s < undo->sectors && undo->sector + s < end; s++) {
+		undo->open -= !undo->settled[s];
+		undo->settled[s] = 1;
+	}
+}
+
 /* @durable is durable: so nothing older comes back in its sectors. */
 static void settle(struct medium *medium, const struct undo *durable)
 {
@@ -55,12 +66,7 @@ static void settle(struct medium *medium, const struct undo *durable)
 
 		if (undo->write > durable->write)
 			return;
-		for (uint64_t s = 0; undo->open && s < undo->sectors; s++) {
-			if (undo->settled[s] || undo->sector + s < first || undo->sector + s >= end)
-				continue;
-			undo->settled[s] = 1;
-			undo->open--;
-		}
+		settle_sectors(undo, first, end);
 	}
 }
 

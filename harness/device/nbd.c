@@ -86,9 +86,18 @@ short nbd_events(const struct nbd *nbd)
 	return (short)events;
 }
 
-bool nbd_is_over(const struct nbd *nbd)
+/* It ended: nothing comes any more and nothing is left to send. */
+static bool is_over(const struct nbd *nbd)
 {
 	return nbd->state == NBD_OVER && !nbd_buffer_used(&nbd->out);
+}
+
+/* Who does not read would not notice, and be woken for it again and again. */
+static bool is_hung_up(const struct nbd *nbd)
+{
+	struct pollfd polled = {.fd = nbd->socket};
+
+	return poll(&polled, 1, 0) > 0;
 }
 
 static int read_some(struct nbd *nbd)
@@ -127,8 +136,12 @@ static int end_with(struct nbd *nbd, int error)
 
 int nbd_advance(struct nbd *nbd)
 {
-	int result = takes_more(nbd) ? read_some(nbd) : 0;
+	int result = 0;
 
+	if (takes_more(nbd))
+		result = read_some(nbd);
+	else if (is_hung_up(nbd))
+		result = -EPIPE;
 	while (result == 0 && nbd->state < NBD_TRANSMISSION) {
 		result = nbd_negotiate(nbd);
 		if (result == 0)
@@ -137,7 +150,7 @@ int nbd_advance(struct nbd *nbd)
 	}
 	if (result == 0)
 		result = write_some(nbd);
-	if (result == 0 && nbd_is_over(nbd))
+	if (result == 0 && is_over(nbd))
 		result = -EPIPE;
 	return result < 0 ? end_with(nbd, result) : 0;
 }

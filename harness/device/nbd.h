@@ -40,10 +40,8 @@ int nbd_create(struct nbd **ret_nbd, int socket, const struct nbd_export *served
 void nbd_destroy(struct nbd *nbd);
 
 int nbd_fd(const struct nbd *nbd);
-/* What to poll the descriptor for; 0: the connection is over. */
+/* What to poll the descriptor for; 0: nothing but its end, too much is unanswered. */
 short nbd_events(const struct nbd *nbd);
-/* It ended: nothing comes any more and nothing is left to send. */
-bool nbd_is_over(const struct nbd *nbd);
 /* Move what can be moved. 0; -EPIPE: the client is gone; -EPROTO: it does not speak NBD, and is
  * cut off. */
 int nbd_advance(struct nbd *nbd);
