@@ -7,7 +7,6 @@
 
 #include "schedule.h"
 
-#define DEVICE_TRIES 6 /* the first, and nvme_core.max_retries of the kernel, which is 5 */
 
 /* It never ends, whatever the program does: trying again cannot help. */
 static bool persists(const struct fault *fault)
@@ -74,17 +73,6 @@ static enum effect fewer_bytes(const struct fault *fault)
 	return unless_persistent(fault, EFFECT_FAILS_ONE);
 }
 
-/* The guest's kernel tries a request that the device failed again; each try is a new request. */
-static enum effect device_error(const struct fault *fault)
-{
-	bool outlasts = fault->when.last == SCHEDULE_ANY ||
-			fault->when.last - fault->when.first >= DEVICE_TRIES - 1;
-
-	return fault->when.step == 1 && fault->depth == SCHEDULE_ANY && outlasts
-		       ? EFFECT_FAILS_ONE
-		       : EFFECT_TRANSPARENT;
-}
-
 /* Direct I/O that is refused is done without; calls that were interrupted are called again. */
 static enum effect file_error(const struct fault *fault)
 {
@@ -123,12 +111,9 @@ enum effect fault_effect(const struct fault *fault)
 	case KIND_io_event_hold:
 	case KIND_nvme_read_hold:
 	case KIND_nvme_write_hold:
-	case KIND_nvme_flush_hold:
 		return fault->until == FAULT_UNTIL_NEVER ? EFFECT_FAILS_ONE : EFFECT_TRANSPARENT;
-	case KIND_nvme_read_error:
-	case KIND_nvme_write_error:
-	case KIND_nvme_flush_error:
-		return device_error(fault);
+	case KIND_nvme_flush_hold:
+		return fault->until == FAULT_UNTIL_NEVER ? EFFECT_FAILS_ALL : EFFECT_TRANSPARENT;
 	case KIND_open_error:
 	case KIND_pread_error:
 	case KIND_pwrite_error:

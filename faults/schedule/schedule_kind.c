@@ -4,7 +4,6 @@
  * like, which options belong to which kind.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "schedule_draft.h"
@@ -108,53 +107,44 @@ static int parse_for(struct scan *scan, struct word word, struct fault *fault)
 	return 0;
 }
 
-/* until=nvme.write#N, until=never, for=TIME */
-static int parse_device_until(struct scan *scan, struct word word, struct fault *fault)
-{
-	static const struct number_rule rule = {"until", 1, UINT32_MAX, false};
-	char quote[SCAN_QUOTE_BYTES], prefix[32];
-	struct word rest = word;
+/* Each with its number behind it. Requests are waited for at the device, the others before it. */
+static const struct {
+	const char *prefix;
+	enum fault_until until;
+	enum point_id point; /* of requests */
+} until_words[] = {
+	{"until=io_event#", FAULT_UNTIL_EVENT, 0},
+	{"until=wait#", FAULT_UNTIL_WAIT, 0},
+	{"until=nvme.read#", FAULT_UNTIL_REQUEST, POINT_nvme_read},
+	{"until=nvme.write#", FAULT_UNTIL_REQUEST, POINT_nvme_write},
+	{"until=nvme.flush#", FAULT_UNTIL_REQUEST, POINT_nvme_flush},
+};
 
-	if (until_prefix(&rest, "for="))
-		return parse_for(scan, rest, fault);
-	for (unsigned i = 0; i < POINT_COUNT; i++) {
-		if (!point_is_device((enum point_id)i))
-			continue;
-		snprintf(prefix, sizeof(prefix), "until=%s#", point_info((enum point_id)i)->name);
-		if (!until_prefix(&rest, prefix))
-			continue;
-		fault->until = FAULT_UNTIL_REQUEST;
-		fault->until_point = (enum point_id)i;
-		return scan_number(scan, rest, &rule, &fault->until_number);
-	}
-	return scan_fail(scan, word.at,
-			 "hold: '%s' says not until when (allowed: until=nvme.read#N, "
-			 "until=nvme.write#N, until=nvme.flush#N, until=never, for=5s, for=200ms)",
-			 word_quote(word, quote));
-}
-
-/* until=io_event#N, until=wait#N, until=never */
 static int parse_until(struct scan *scan, struct word word, struct fault *fault)
 {
 	static const struct number_rule rule = {"until", 1, UINT32_MAX, false};
+	bool of_device = fault_is_device(fault);
 	char quote[SCAN_QUOTE_BYTES];
 
 	if (word_is(word, "until=never")) {
 		fault->until = FAULT_UNTIL_NEVER;
 		return 0;
 	}
-	if (fault_is_device(fault))
-		return parse_device_until(scan, word, fault);
-	if (until_prefix(&word, "until=io_event#"))
-		fault->until = FAULT_UNTIL_EVENT;
-	else if (until_prefix(&word, "until=wait#"))
-		fault->until = FAULT_UNTIL_WAIT;
-	else
-		return scan_fail(scan, word.at,
-				 "hold: '%s' says not until when (allowed: until=io_event#N, "
-				 "until=wait#N, until=never)",
-				 word_quote(word, quote));
-	return scan_number(scan, word, &rule, &fault->until_number);
+	if (of_device && until_prefix(&word, "for="))
+		return parse_for(scan, word, fault);
+	for (size_t i = 0; i < sizeof(until_words) / sizeof(until_words[0]); i++) {
+		if ((until_words[i].until == FAULT_UNTIL_REQUEST) != of_device ||
+		    !until_prefix(&word, until_words[i].prefix))
+			continue;
+		fault->until = until_words[i].until;
+		fault->until_point = until_words[i].point;
+		return scan_number(scan, word, &rule, &fault->until_number);
+	}
+	return scan_fail(scan, word.at, "hold: '%s' says not until when (allowed: %s, until=never%s)",
+			 word_quote(word, quote),
+			 of_device ? "until=nvme.read#N, until=nvme.write#N, until=nvme.flush#N"
+				   : "until=io_event#N, until=wait#N",
+			 of_device ? ", for=5s, for=200ms" : "");
 }
 
 static struct number_rule value_rule(const struct kind_info *kind)

@@ -49,8 +49,10 @@ static void print_point(enum point_id id)
 	const struct point_info *point = point_info(id);
 	const char *comma = "";
 
-	printf("### %s\n\n%s/%s: %s. Conditions: ", point->name, point->layer, point->name,
-	       point->sentence);
+	printf("### %s\n\n%s", point->name, point->layer);
+	if (!point_is_device(id))
+		printf("/%s", point->name);
+	printf(": %s. Conditions: ", point->sentence);
 	for (unsigned i = 0; i < CONDITION_COUNT; i++) {
 		if (!condition_applies((enum condition)i, id))
 			continue;

@@ -41,11 +41,12 @@ parsed page 13
 
 # In the text of FAULTS.md, whatever stands in backquotes and has an arrow.
 # shellcheck disable=SC2016
-sed '/^<!-- points:/q' "$doc" | grep -o '`[a-z_]*#*[^`]* => [^`]*`' | tr -d '`' >"$work/text"
+sed '/^<!-- points:/q' "$doc" | grep -o '`[a-z_.]*#*[^`]* => [^`]*`' | tr -d '`' >"$work/text"
 parsed text 1
 
 # The page names every point and every kind.
-sed -n 's/^KIND(\([a-z_]*\), *\([a-z]*\),.*/\1\n\2/p' "$SRC/faults/points.def" | sort -u |
+sed -n -e 's/^KIND(\([a-z_]*\), *\([a-z]*\),.*/\1\n\2/p' \
+	-e 's/^NVME_KIND(\([a-z_]*\), *\([a-z]*\),.*/nvme.\1\n\2/p' "$SRC/faults/points.def" | sort -u |
 	while read -r name; do
 		grep -qw -e "$name" "$page" || fail "swaptorture-schedule(5) does not name $name"
 	done

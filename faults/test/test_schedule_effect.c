@@ -187,6 +187,35 @@ static void crashes_and_kills_end_the_process(void **state)
 	assert_int_not_equal(kills, 0);
 }
 
+/* The driver of the guest does not try again, so each error is one that the program sees. */
+static void what_a_device_does_is_seen_by_the_program(void **state)
+{
+	static const struct effect_case cases[] = {
+		{"nvme.read#1 => error", EFFECT_FAILS_ONE},
+		{"nvme.read => error", EFFECT_FAILS_ONE},
+		{"nvme.write#1..3 => error", EFFECT_FAILS_ONE},
+		{"nvme.flush#1 => error", EFFECT_FAILS_ALL},
+		{"nvme.read#1 => hold:for=5s", EFFECT_TRANSPARENT},
+		{"nvme.read#1 => hold:until=nvme.write#2", EFFECT_TRANSPARENT},
+		{"nvme.write#1 => hold", EFFECT_FAILS_ONE},
+		{"nvme.flush#1 => hold:for=200ms", EFFECT_TRANSPARENT},
+		{"nvme.flush#1 => hold", EFFECT_FAILS_ALL},
+		{"nvme.read => limit:64K", EFFECT_TRANSPARENT},
+		{"nvme.write => iops:10", EFFECT_TRANSPARENT},
+		{"nvme.read#1 => flip:7", EFFECT_CORRUPTS},
+		{"nvme.read#1 => stale", EFFECT_CORRUPTS},
+		{"nvme.write#1 => torn:512", EFFECT_CORRUPTS},
+		{"nvme.write#1 => lost", EFFECT_CORRUPTS},
+		{"nvme.write#1 => misdirect:-4K", EFFECT_CORRUPTS},
+		{"nvme.flush#1 => lost", EFFECT_CORRUPTS},
+		{"nvme.read#1 => remove", EFFECT_FAILS_ALL},
+		{"nvme.write#1 => powercut:3", EFFECT_FAILS_ALL},
+	};
+
+	(void)state;
+	CHECK(cases);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +225,7 @@ int main(void)
 		cmocka_unit_test(completions_are_resumed_refused_or_caught),
 		cmocka_unit_test(calls_on_files_and_memory_have_their_own),
 		cmocka_unit_test(crashes_and_kills_end_the_process),
+		cmocka_unit_test(what_a_device_does_is_seen_by_the_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

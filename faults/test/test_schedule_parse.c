@@ -183,6 +183,32 @@ static void hold_says_until_when(void **state)
 	assert_int_equal(parse("io_event#5 => hold")->until, FAULT_UNTIL_NEVER);
 }
 
+static void a_device_holds_until_a_request_or_for_a_time(void **state)
+{
+	const struct fault *fault = parse("nvme.read#5 => hold:until=nvme.flush#7");
+
+	(void)state;
+	assert_int_equal(fault->point, POINT_nvme_read);
+	assert_int_equal(fault->until, FAULT_UNTIL_REQUEST);
+	assert_int_equal(fault->until_point, POINT_nvme_flush);
+	assert_int_equal(fault->until_number, 7);
+	fault = parse("nvme.flush => hold:for=1500ms");
+	assert_int_equal(fault->until, FAULT_UNTIL_TIME);
+	assert_int_equal(fault->until_number, 1500);
+	assert_int_equal(parse("nvme.flush => hold:for=2s")->until_number, 2000);
+	assert_int_equal(parse("nvme.flush => hold:for=3600s")->until_number, 3600000);
+	assert_int_equal(parse("nvme.write => hold")->until, FAULT_UNTIL_NEVER);
+}
+
+static void faults_of_the_device_are_told_from_others(void **state)
+{
+	(void)state;
+	assert_false(fault_is_device(parse("io_event => dup; fsync => error")));
+	assert_null(schedule_find_device(&schedule));
+	parse("io_event => dup; nvme.write#2 => lost; nvme.flush => error");
+	assert_ptr_equal(schedule_find_device(&schedule), &schedule.faults[1]);
+}
+
 /* What each holds can be told from its conditions only, not from its number. */
 static void holds_that_may_be_others_are_allowed(void **state)
 {
@@ -192,6 +218,8 @@ static void holds_that_may_be_others_are_allowed(void **state)
 	parse("io_event#1 ctx=1 => hold:until=io_event#2\n"
 	      "io_event#2 ctx=2 => hold:until=io_event#1");
 	parse("io_event#1 => hold:until=io_event#2; io_event#2 => hold:until=io_event#3");
+	parse("nvme.read#1 => hold:until=nvme.write#1; nvme.write#1 => hold:until=nvme.read#2");
+	parse("nvme.read#5 offset=..4K => hold:until=nvme.read#5");
 }
 
 static void blanks_around_the_arrow_are_optional(void **state)
@@ -240,6 +268,8 @@ int main(void)
 		cmocka_unit_test(arguments_are_taken),
 		cmocka_unit_test(options_are_taken),
 		cmocka_unit_test(hold_says_until_when),
+		cmocka_unit_test(a_device_holds_until_a_request_or_for_a_time),
+		cmocka_unit_test(faults_of_the_device_are_told_from_others),
 		cmocka_unit_test(holds_that_may_be_others_are_allowed),
 		cmocka_unit_test(blanks_around_the_arrow_are_optional),
 		cmocka_unit_test(sixty_four_faults_are_allowed),

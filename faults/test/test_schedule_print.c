@@ -82,6 +82,11 @@ static void the_print_is_canonical(void **state)
 			"io_getevents#* => signal:USR2 restart");
 	check_canonical("io_submit => error:EWOULDBLOCK", "io_submit#* => error:EAGAIN");
 	check_canonical("io_event => hold", "io_event#* => hold:until=never");
+	check_canonical("nvme.read=>hold:until=nvme.write#07",
+			"nvme.read#* => hold:until=nvme.write#7");
+	check_canonical("nvme.flush => hold:for=5000ms", "nvme.flush#* => hold:for=5s");
+	check_canonical("nvme.flush => hold:for=5001ms", "nvme.flush#* => hold:for=5001ms");
+	check_canonical("nvme.write => misdirect:-512", "nvme.write#* => misdirect:-512");
 }
 
 static void a_schedule_is_printed_a_fault_a_line(void **state)

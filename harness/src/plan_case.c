@@ -71,8 +71,8 @@ static int check_device(const struct plan_options *options, const struct scenari
 	if (!fault || options->has_device || test_case->target == TARGET_NVME)
 		return 0;
 	return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
-			"%s: %s is a point of the device under a guest, and there is none on "
-			"target %s (allowed: target nvme)",
+			"%s: %s is a point of the device under a guest, and target %s has none "
+			"(target nvme has, which this version cannot run yet)",
 			from_file ? "faults" : "--fault", point_info(fault->point)->name,
 			target_name(test_case->target));
 }

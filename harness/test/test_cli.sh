@@ -31,6 +31,8 @@ matrix:
     - ["io_event#1 => short:1", "io_event#3 op=read => short:7"]
 expect: {result: ok}
 YAML
+sed '/^handle/i targets: nvme\nfaults: nvme.write#1 => lost' scenarios/group/good.yaml >device.yaml
+sed 's/^targets.*/targets: sim/' device.yaml >device-on-sim.yaml
 sed 's/^contract.*/needs: [memory-999999G]/' scenarios/group/good.yaml >needy.yaml
 sed 's/result: ok/result: error/' scenarios/group/good.yaml >failing.yaml
 echo 'title: [' >scenarios/meta/bad.yaml
@@ -67,6 +69,12 @@ expect 2 "no matrix has the key 'wokers', did you mean 'workers'" run --case wok
 expect 2 'is one of 0, 1' run --case workers=2
 expect 2 "no point 'io_sumbit'" run --fault 'io_sumbit => error:EIO'
 expect 2 'no case is left' run --target nvme
+expect 2 'nvme.read is a point of the device under a guest, and target sim has none' \
+	run --target sim --fault 'nvme.read#1 => error' scenarios/group/good.yaml
+expect 2 'and target host has none (target nvme has, which this version cannot run yet)' \
+	run --target host --fault 'nvme.flush => lost' scenarios/group/good.yaml
+expect 2 'device-on-sim.yaml: faults: nvme.write is a point of the device' run device-on-sim.yaml
+expect 77 'target nvme is not available in this version' run device.yaml
 expect 2 "no point is named 'io_sumbit', did you mean 'io_submit'" points io_sumbit
 expect 2 'no words are expected' schema x
 expect 2 'work' run --work-dir /nowhere scenarios/group
@@ -88,6 +96,8 @@ expect 0 'io_event (aio)' points io_event
 # shellcheck disable=SC2016 # backquotes of Markdown
 expect 0 '^| `io_submit` | `accept:COUNT` | transparent | C9 ' points --markdown
 expect 0 '"effect": "fails-all"' points --json io_setup
+expect 0 'nvme.read (nvme): .*target nvme only, which this version cannot run yet' points nvme.read
+expect 0 '"libfiu": null' points --json nvme.read
 
 # Runs: status, reports, several at once.
 expect 0 '6 passed' run --report ndjson:r.ndjson --report tap:r.tap

@@ -24,6 +24,8 @@ expect_exec 2 'the program is missing: -- PROGRAM'
 expect_exec 2 'nosuchprogram: No such file' -- nosuchprogram
 expect_exec 2 '/etc/passwd: Permission denied' -- /etc/passwd
 expect_exec 2 '/tmp: Is a directory' -- /tmp
+expect_exec 2 'nvme.read is a point of the device under a guest, which exec does not have' \
+	--fault 'nvme.read => error' -- true
 expect_exec 2 "column 1: no point 'io_sumbit' (did you mean io_submit" --fault 'io_sumbit => dup' -- true
 expect_exec 2 'must be host or sim' --target nvme -- true
 expect_exec 2 'must be start or open' --arm later -- true

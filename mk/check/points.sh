@@ -7,20 +7,24 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-sed -n 's/^KIND(\([a-z_]*\), *\([a-z]*\),.*/\1 \2/p' faults/points.def | sort >"$work/kinds"
-sed -n 's/^POINT(\([a-z_]*\),.*/\1/p' faults/points.def | sort >"$work/points"
-sed -n 's/^\([a-z_]*\) *=> *\([a-z]*\)  *[^ ].*/\1 \2/p' mk/check/allow/points | sort \
+# As they are called in schedules: what is NVME_KIND(read, ...) here belongs to nvme.read.
+sed -n -e 's/^KIND(\([a-z_]*\), *\([a-z]*\),.*/\1 \2/p' \
+	-e 's/^NVME_KIND(\([a-z_]*\), *\([a-z]*\),.*/nvme.\1 \2/p' faults/points.def |
+	sort >"$work/kinds"
+sed -n -e 's/^POINT(\([a-z_]*\),.*/\1/p' -e 's/^NVME_POINT(\([a-z_]*\),.*/nvme.\1/p' \
+	faults/points.def | sort >"$work/points"
+sed -n 's/^\([a-z_.]*\) *=> *\([a-z]*\)  *[^ ].*/\1 \2/p' mk/check/allow/points | sort \
 	>"$work/allowed"
 
 # A fault in a scenario: POINT[#WHEN] {CONDITION} => KIND[:ARGUMENT] | KIND...
 find scenarios -name '*.yaml' -exec sed 's/^ *#.*//' {} + | awk '
 	{
 		line = $0
-		while (match(line, /[a-z_]+(#[0-9.*+]+)?( +[a-z]+=[^ ]+)* *=> *[a-z]+/)) {
+		while (match(line, /[a-z_.]+(#[0-9.*+]+)?( +[a-z]+=[^ ]+)* *=> *[a-z]+/)) {
 			fault = substr(line, RSTART, RLENGTH)
 			line = substr(line, RSTART + RLENGTH)
 			point = fault
-			sub(/[^a-z_].*/, "", point)
+			sub(/[^a-z_.].*/, "", point)
 			kind = fault
 			sub(/.*=> */, "", kind)
 			print point, kind

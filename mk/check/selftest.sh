@@ -97,6 +97,10 @@ after 'io_submit => accept because it was used' mk/check/allow/points
 finds 'io_submit => accept is used now' mk/check/points.sh
 after 'POINT(io_planted, "planted")' faults/points.def
 finds 'io_planted has no kind' mk/check/points.sh
+after 'NVME_POINT(planted, "planted")' faults/points.def
+finds 'nvme.planted has no kind' mk/check/points.sh
+after 'NVME_KIND(read, planted, NONE, "", "", TRANSPARENT, "C4", "planted")' faults/points.def
+finds 'no scenario uses nvme.read => planted' mk/check/points.sh
 
 fresh
 sed -i 's/^contract:.*/contract: C99/' scenarios/signal/two-of-four-ready.yaml
