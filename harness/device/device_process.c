@@ -70,12 +70,12 @@ static void converse(struct server *server)
 {
 	if (!server->nbd || server->is_dead)
 		return;
-	if (nbd_advance(server->nbd) < 0)
+	if (nbd_receive(server->nbd) < 0)
 		hang_up(server);
 	take_requests(server);
 	device_answer_due(server, now_ns());
 	take_requests(server); /* answers make room for what had come in already */
-	if (server->nbd && nbd_advance(server->nbd) < 0)
+	if (server->nbd && nbd_send(server->nbd) < 0)
 		hang_up(server);
 }
 
@@ -139,8 +139,7 @@ static int close_others(const int *kept, unsigned count)
 
 			if (fd <= STDERR_FILENO || fd == dirfd(list) || is_among(fd, kept, count))
 				continue;
-			close(fd);
-			closed = true;
+			closed |= close(fd) == 0;
 		}
 	} while (closed);
 	closedir(list);

@@ -134,7 +134,7 @@ static int end_with(struct nbd *nbd, int error)
 	return error;
 }
 
-int nbd_advance(struct nbd *nbd)
+int nbd_receive(struct nbd *nbd)
 {
 	int result = 0;
 
@@ -148,8 +148,13 @@ int nbd_advance(struct nbd *nbd)
 			break;
 		result = result < 0 ? result : 0;
 	}
-	if (result == 0)
-		result = write_some(nbd);
+	return result < 0 ? end_with(nbd, result) : 0;
+}
+
+int nbd_send(struct nbd *nbd)
+{
+	int result = write_some(nbd);
+
 	if (result == 0 && is_over(nbd))
 		result = -EPIPE;
 	return result < 0 ? end_with(nbd, result) : 0;

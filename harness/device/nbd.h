@@ -4,7 +4,7 @@
  * then requests and simple replies. It knows bytes and no faults: what a request is answered with,
  * and when, is its user's.
  *
- * Threads: caller storage. Nothing blocks: nbd_advance() reads and writes what is there.
+ * Threads: caller storage. Nothing blocks: nbd_receive() and nbd_send() move what is there.
  */
 #ifndef NBD_H
 #define NBD_H
@@ -42,9 +42,11 @@ void nbd_destroy(struct nbd *nbd);
 int nbd_fd(const struct nbd *nbd);
 /* What to poll the descriptor for; 0: nothing but its end, too much is unanswered. */
 short nbd_events(const struct nbd *nbd);
-/* Move what can be moved. 0; -EPIPE: the client is gone; -EPROTO: it does not speak NBD, and is
- * cut off. */
-int nbd_advance(struct nbd *nbd);
+/* Take what has come in; requests are to be fetched behind it, since nobody is woken for them again.
+ * 0; -EPIPE: the client is gone; -EPROTO: it does not speak NBD, and is cut off; -ENOMEM. */
+int nbd_receive(struct nbd *nbd);
+/* Send what can be sent. 0; -EPIPE: the client is gone, or was told that it is over. */
+int nbd_send(struct nbd *nbd);
 /* 1 and a request that is valid for the export; 0: none is there. Invalid ones were answered. */
 int nbd_next(struct nbd *nbd, struct nbd_request *ret_request);
 /* Answer: @error 0 or an errno; @data of a read that succeeded, copied. 0, -ENOMEM. */
