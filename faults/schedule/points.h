@@ -54,7 +54,8 @@ struct point_info {
 struct kind_info {
 	enum point_id point;
 	const char *name;
-	const char *fiu_name; /* layer/point/kind; NULL: of the device, which libfiu does not reach */
+	const char
+		*fiu_name; /* layer/point/kind; NULL: of the device, which libfiu does not reach */
 	enum kind_argument argument;
 	const char *fallback; /* argument text meant when none is given */
 	const char *errnos;   /* legal errno names, separated by spaces */

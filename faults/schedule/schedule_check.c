@@ -114,12 +114,12 @@ static bool is_plain_hold(const struct fault *fault)
 {
 	bool of_event = fault->kind == KIND_io_event_hold && fault->until == FAULT_UNTIL_EVENT;
 
-	return (of_event || fault->until == FAULT_UNTIL_REQUEST) &&
-	       fault->op == FAULT_OP_ANY && fault->fd < 0 && !fault->path[0] &&
-	       fault->offset.begin == 0 && fault->offset.end == SCHEDULE_ANY &&
-	       fault->length.begin == 0 && fault->length.end == SCHEDULE_ANY &&
-	       fault->depth == SCHEDULE_ANY && fault->thread == SCHEDULE_ANY &&
-	       fault->proc == SCHEDULE_ANY && fault->image == SCHEDULE_ANY;
+	return (of_event || fault->until == FAULT_UNTIL_REQUEST) && fault->op == FAULT_OP_ANY &&
+	       fault->fd < 0 && !fault->path[0] && fault->offset.begin == 0 &&
+	       fault->offset.end == SCHEDULE_ANY && fault->length.begin == 0 &&
+	       fault->length.end == SCHEDULE_ANY && fault->depth == SCHEDULE_ANY &&
+	       fault->thread == SCHEDULE_ANY && fault->proc == SCHEDULE_ANY &&
+	       fault->image == SCHEDULE_ANY;
 }
 
 static enum point_id point_waited_for(const struct fault *fault)

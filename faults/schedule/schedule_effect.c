@@ -7,7 +7,6 @@
 
 #include "schedule.h"
 
-
 /* It never ends, whatever the program does: trying again cannot help. */
 static bool persists(const struct fault *fault)
 {

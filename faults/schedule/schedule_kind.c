@@ -140,7 +140,8 @@ static int parse_until(struct scan *scan, struct word word, struct fault *fault)
 		fault->until_point = until_words[i].point;
 		return scan_number(scan, word, &rule, &fault->until_number);
 	}
-	return scan_fail(scan, word.at, "hold: '%s' says not until when (allowed: %s, until=never%s)",
+	return scan_fail(scan, word.at,
+			 "hold: '%s' says not until when (allowed: %s, until=never%s)",
 			 word_quote(word, quote),
 			 of_device ? "until=nvme.read#N, until=nvme.write#N, until=nvme.flush#N"
 				   : "until=io_event#N, until=wait#N",

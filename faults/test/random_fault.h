@@ -266,9 +266,8 @@ static inline bool fault_equal(const struct fault *a, const struct fault *b)
 	       a->ready == b->ready && a->depth == b->depth && a->ctx == b->ctx &&
 	       a->thread == b->thread && a->proc == b->proc && a->call == b->call &&
 	       a->value == b->value && a->until == b->until && a->until_number == b->until_number &&
-	       a->until_point == b->until_point &&
-	       a->after == b->after && a->direct == b->direct && a->masked == b->masked &&
-	       a->ignored == b->ignored && a->restart == b->restart;
+	       a->until_point == b->until_point && a->after == b->after && a->direct == b->direct &&
+	       a->masked == b->masked && a->ignored == b->ignored && a->restart == b->restart;
 }
 
 #endif /* RANDOM_FAULT_H */

@@ -32,8 +32,8 @@ static int check_options(const struct device_options *options, struct diag *diag
 	struct stat stat;
 
 	if (sector_bytes != 512 && sector_bytes != 4096)
-		return diag_set(diag, NULL, 0, 0, "device: sectors of %u bytes (allowed: 512, 4096)",
-				sector_bytes);
+		return diag_set(diag, NULL, 0, 0,
+				"device: sectors of %u bytes (allowed: 512, 4096)", sector_bytes);
 	if (!options->size_bytes || options->size_bytes % sector_bytes ||
 	    options->size_bytes > DEVICE_SIZE_MAX)
 		return diag_set(diag, NULL, 0, 0,

@@ -24,8 +24,8 @@ struct device_options {
 	bool read_only;
 	/* What is answered may be lost in a power cut until it was flushed, or written with FUA. */
 	bool write_cache;
-	/* Holds the bytes, memfd or file; it is grown to the size. The caller's, and fit for a later
-	 * device: after a power cut it holds what survived. */
+	/* Holds the bytes, memfd or file; it is grown to the size. The caller's, and fit for a
+	 * later device: after a power cut it holds what survived. */
 	int image_fd;
 	const struct schedule *schedule; /* its faults at other points are ignored; NULL: none */
 	/* A process that takes longer for an answer is taken for dead, and killed. 0: 10 s. */
@@ -41,8 +41,8 @@ struct device;
 int device_start(struct device **ret_device, const struct device_options *options, int *ret_socket,
 		 struct diag *diag);
 
-/* Faults that were there are over, as by device_disarm(); counting begins anew, and faults fire from
- * now on. 0; -EPIPE: the process is gone. */
+/* Faults that were there are over, as by device_disarm(); counting begins anew, and faults fire
+ * from now on. 0; -EPIPE: the process is gone. */
 int device_arm(struct device *device);
 /* All faults are over: what is held is answered, limits end, nothing fires. A device without power
  * stays so. 0; -EPIPE. */
@@ -96,12 +96,13 @@ struct device_request {
 
 /* Requests so far, and the one at @index of them. False: too old, or not there yet. */
 uint64_t device_requests(const struct device *device);
-bool device_request(const struct device *device, uint64_t index, struct device_request *ret_request);
+bool device_request(const struct device *device, uint64_t index,
+		    struct device_request *ret_request);
 /* "nvme.write#7 1048576+4096 fua: EIO (fault 2)"; what snprintf returns. */
 int device_request_print(const struct device_request *request, char *text, size_t text_bytes);
 
-/* End the process and wait for that. 0; -ECHILD: it had ended by itself, or had to be killed. NULL is
- * nothing. */
+/* End the process and wait for that. 0; -ECHILD: it had ended by itself, or had to be killed. NULL
+ * is nothing. */
 int device_stop(struct device *device);
 
 #endif /* DEVICE_H */

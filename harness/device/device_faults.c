@@ -202,10 +202,7 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 	removal = first_of(server, &firing, PART_REMOVAL);
 	held = first_of(server, &firing, PART_HOLD);
 	device_transfer(server, pending, transfer);
-	log_request(server, pending,
-		    transfer  ? transfer
-		    : removal ? removal
-			      : held);
+	log_request(server, pending, transfer ? transfer : removal ? removal : held);
 	hold(server, pending, held, now_ns);
 	limit(server, pending, &firing, now_ns);
 	if (removal) {

@@ -34,11 +34,11 @@ struct pending {
 	uint64_t number; /* at its point, 0: came before arming */
 	uint64_t logged; /* its index in the log */
 	int error;
-	uint8_t *answer;      /* of a read */
-	uint64_t write;	      /* of the medium */
-	uint64_t flush_begun; /* of the medium */
-	bool is_lost;	      /* a flush that makes nothing durable */
-	uint64_t due_ns;      /* 0: at once */
+	uint8_t *answer;	  /* of a read */
+	uint64_t write;		  /* of the medium */
+	uint64_t flush_begun;	  /* of the medium */
+	bool is_lost;		  /* a flush that makes nothing durable */
+	uint64_t due_ns;	  /* 0: at once */
 	const struct fault *hold; /* NULL: not held, or no longer */
 };
 

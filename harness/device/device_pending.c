@@ -25,8 +25,7 @@ static void let_go_of_waiters(struct server *server, const struct pending *answe
 	for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++) {
 		struct pending *pending = &server->pending[i];
 
-		if (pending->used && pending->hold &&
-		    pending->hold->until == FAULT_UNTIL_REQUEST &&
+		if (pending->used && pending->hold && pending->hold->until == FAULT_UNTIL_REQUEST &&
 		    pending->hold->until_point == answered->point &&
 		    pending->hold->until_number == answered->number)
 			pending->hold = NULL;
@@ -52,8 +51,8 @@ static void answer(struct server *server, struct pending *pending)
 	server->pending_count--;
 	settle(server, &answered);
 	device_log_answered(server, &answered);
-	if (server->nbd && nbd_reply(server->nbd, &answered.request, answered.error,
-				     answered.answer) < 0) {
+	if (server->nbd &&
+	    nbd_reply(server->nbd, &answered.request, answered.error, answered.answer) < 0) {
 		nbd_destroy(server->nbd);
 		server->nbd = NULL;
 	}

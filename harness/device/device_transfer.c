@@ -66,8 +66,7 @@ static void flip(struct server *server, const struct nbd_request *request,
 static int read_stale(struct server *server, const struct nbd_request *request,
 		      const struct fault *fault, uint8_t *data)
 {
-	int result =
-		medium_read_previous(server->medium, request->offset, data, request->length);
+	int result = medium_read_previous(server->medium, request->offset, data, request->length);
 
 	if (result == 0)
 		device_injected(server, fault);
@@ -140,8 +139,9 @@ static void carry_out_flush(struct server *server, struct pending *pending,
 
 static bool is_error(const struct fault *fault)
 {
-	return fault && (fault->kind == KIND_nvme_read_error || fault->kind == KIND_nvme_write_error ||
-			 fault->kind == KIND_nvme_flush_error);
+	return fault &&
+	       (fault->kind == KIND_nvme_read_error || fault->kind == KIND_nvme_write_error ||
+		fault->kind == KIND_nvme_flush_error);
 }
 
 void device_transfer(struct server *server, struct pending *pending, const struct fault *fault)

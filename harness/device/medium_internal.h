@@ -14,7 +14,7 @@ struct undo {
 	uint64_t write;	   /* its number: later writes have larger ones */
 	uint64_t answered; /* how many were answered then, itself included; 0: it was not yet */
 	uint64_t sector, sectors;
-	uint64_t open; /* sectors whose contents of this write are not durable */
+	uint64_t open;	  /* sectors whose contents of this write are not durable */
 	uint8_t *settled; /* for each sector: it is, or later contents are */
 	uint8_t *before;
 };
@@ -25,7 +25,7 @@ struct medium {
 	struct undo *undos; /* in order of their writes */
 	size_t undos_count, undos_room;
 	uint64_t undo_bytes;
-	int previous_fd; /* -1 */
+	int previous_fd;  /* -1 */
 	uint8_t *written; /* for each sector: previous_fd holds what it was before */
 };
 

@@ -86,10 +86,8 @@ static void write_back_oldest(struct medium *medium)
 int undo_keep(struct medium *medium, uint64_t sector, uint64_t sectors, const uint8_t *before)
 {
 	size_t bytes = sectors * medium->options.sector_bytes;
-	struct undo undo = {.write = medium->writes,
-			    .sector = sector,
-			    .sectors = sectors,
-			    .open = sectors};
+	struct undo undo = {
+		.write = medium->writes, .sector = sector, .sectors = sectors, .open = sectors};
 
 	if (medium->undos_count == medium->undos_room) {
 		size_t room = medium->undos_room ? 2 * medium->undos_room : 64;

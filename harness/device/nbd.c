@@ -209,7 +209,9 @@ static int take_data(struct nbd *nbd, struct nbd_request *request)
 
 static enum nbd_command command_of(unsigned command)
 {
-	return command == COMMAND_READ ? NBD_READ : command == COMMAND_WRITE ? NBD_WRITE : NBD_FLUSH;
+	return command == COMMAND_READ	  ? NBD_READ
+	       : command == COMMAND_WRITE ? NBD_WRITE
+					  : NBD_FLUSH;
 }
 
 /* 1: a request for the user; 0: more bytes are needed; -EAGAIN: one was dealt with here. */

@@ -42,8 +42,8 @@ void nbd_destroy(struct nbd *nbd);
 int nbd_fd(const struct nbd *nbd);
 /* What to poll the descriptor for; 0: nothing but its end, too much is unanswered. */
 short nbd_events(const struct nbd *nbd);
-/* Take what has come in; requests are to be fetched behind it, since nobody is woken for them again.
- * 0; -EPIPE: the client is gone; -EPROTO: it does not speak NBD, and is cut off; -ENOMEM. */
+/* Take what has come in; requests are to be fetched behind it, since nobody is woken for them
+ * again. 0; -EPIPE: the client is gone; -EPROTO: it does not speak NBD, and is cut off; -ENOMEM. */
 int nbd_receive(struct nbd *nbd);
 /* Send what can be sent. 0; -EPIPE: the client is gone, or was told that it is over. */
 int nbd_send(struct nbd *nbd);

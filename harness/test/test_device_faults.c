@@ -171,7 +171,8 @@ static void a_held_answer_comes_after_the_one_it_waits_for(void **state)
 static void a_hold_waits_for_any_kind_of_request(void **state)
 {
 	(void)state;
-	fixture_arm("nvme.read#1 => hold:until=nvme.flush#1; nvme.flush#1 => hold:until=nvme.write#1");
+	fixture_arm(
+		"nvme.read#1 => hold:until=nvme.flush#1; nvme.flush#1 => hold:until=nvme.write#1");
 	submit(CLIENT_READ, 1, 0);
 	submit(CLIENT_FLUSH, 2, 0);
 	assert_true(client_is_quiet(fixture_client));
