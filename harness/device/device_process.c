@@ -194,8 +194,10 @@ static struct server *server_create(const struct device_options *options,
 	server->options = *options;
 	server->shared = shared;
 	server->schedule = calloc(1, sizeof(*server->schedule));
-	if (server->schedule && options->schedule)
+	if (server->schedule && options->schedule) {
 		*server->schedule = *options->schedule;
+		server->schedule->image = 0; /* whichever process of the guest asks */
+	}
 	if (server->schedule && open_medium(server) == 0)
 		return server;
 	free(server->schedule);

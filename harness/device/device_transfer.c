@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "device_internal.h"
+#include "nvme_driver.h"
+
+/* So that an error of the device is one that the program sees, as fault_effect() says. */
+_Static_assert(NVME_DRIVER_RETRIES == 0, "the guest's kernel would try again what failed once");
 
 /* The bit that is flipped, in the byte that the fault names. */
 #define FLIPPED_BIT 0x01
