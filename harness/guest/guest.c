@@ -66,7 +66,7 @@ static int connect_one(int epoll, int *ret_ours, int *ret_theirs)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event) < 0 ? -errno : 0;
 }
 
-static int connect_all(struct guest *guest, bool shell, struct guest_ends *ends)
+static int connect_all(struct guest *guest, struct guest_ends *ends)
 {
 	int error = 0;
 
@@ -76,9 +76,9 @@ static int connect_all(struct guest *guest, bool shell, struct guest_ends *ends)
 		return -errno;
 	ends->error_log = guest->error_log;
 	error = connect_one(guest->epoll, &guest->qmp.socket, &ends->monitor);
-	if (error == 0 && !shell)
+	if (error == 0)
 		error = connect_one(guest->epoll, &guest->console.socket, &ends->console);
-	if (error == 0 && !shell)
+	if (error == 0)
 		error = connect_one(guest->epoll, &guest->channel, &ends->channel);
 	return error;
 }
@@ -207,7 +207,7 @@ static int boot(struct guest *guest, const struct guest_options *options, unsign
 		struct diag *diag)
 {
 	struct guest_ends ends = {-1, -1, -1, -1, -1};
-	int error = connect_all(guest, options->shell, &ends);
+	int error = connect_all(guest, &ends);
 
 	if (error < 0)
 		diag_set(diag, NULL, 0, 0, "sockets of a guest: %s", strerror(-error));
@@ -221,7 +221,7 @@ static int boot(struct guest *guest, const struct guest_options *options, unsign
 	close_ends(&ends);
 	if (error == 0)
 		error = open_monitor(guest, diag);
-	if (error == 0 && !options->shell)
+	if (error == 0)
 		error = await_hello(guest, seconds, diag);
 	return error;
 }
@@ -341,31 +341,4 @@ int guest_stop(struct guest *guest)
 	free(guest->command_line);
 	free(guest);
 	return error;
-}
-
-int guest_print(const struct guest_options *options, const char *image_path, char **ret_line,
-		struct diag *diag)
-{
-	static const struct guest_ends terminal = {-1, -1, -1, -1, -1};
-	struct guest_words words = {0};
-	struct guest_kernel kernel;
-	int fd, error = guest_find(options, &kernel, diag);
-
-	if (error < 0)
-		return error;
-	fd = open(image_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		error = -errno;
-		diag_set(diag, NULL, 0, 0, "%s: %s", image_path, strerror(-error));
-		return error;
-	}
-	error = guest_image_write(fd, options, &kernel, diag);
-	close(fd);
-	if (error < 0)
-		return error;
-	guest_qemu_words(&words, options, &kernel, guest_accel_choose(options), image_path,
-			 &terminal);
-	*ret_line = words.failed ? NULL : guest_words_line(&words);
-	guest_words_fini(&words);
-	return *ret_line ? 0 : -ENOMEM;
 }

@@ -32,6 +32,7 @@ struct guest_programs {
 	const char *preload;	  /* libswapfault.so */
 	const char *meta;	  /* directory of the faulty cores */
 	const char *suppressions; /* swaptorture.supp */
+	const char *scenarios;	  /* directory */
 };
 
 /* A file of this machine put into the guest. */
@@ -55,7 +56,7 @@ struct guest_options {
 	unsigned cpus, memory_mib;   /* 0: 2 and 1024 */
 	unsigned io_timeout_seconds; /* 0: NVME_DRIVER_IO_TIMEOUT_SECONDS */
 	unsigned boot_seconds;	     /* until the guest says hello; 0: 120 */
-	bool shell; /* the caller's terminal is the console, with a shell; there is no hello */
+	bool shell; /* instead of `serve` a shell on the console, which guest_shell() begins */
 	struct guest_interrupt interrupt;
 };
 
@@ -127,12 +128,24 @@ int guest_await_end(struct guest *guest, unsigned deadline_ms);
  */
 int guest_stop(struct guest *guest);
 
+/* Of a guest with a shell: wait until it sees so many namespaces. In this way they have the order
+ * in which they were plugged. 0; -ENODEV: it does not, its kernel lacks a driver; errors as of
+ * guest_send(), all with @diag. */
+int guest_await_namespaces(struct guest *guest, unsigned count, struct diag *diag);
 /*
- * Write the image to @image_path and print to @ret_line the command line that boots it with what
- * the system has (real files, the console on the terminal), to be freed. Errors as of
+ * Begin the shell, and be its terminal until the guest ends: what is typed comes from @in, what the
+ * console says goes to @out. The settings of a terminal are the caller's. When @in ends and is no
+ * terminal, so does the shell.
+ * 0: the guest ended; 1: Ctrl-A X was typed; -EINTR; -EIO: the terminal is gone.
+ */
+int guest_shell(struct guest *guest, int in, int out);
+
+/*
+ * What boots such a guest without us: write initramfs and an empty file for each namespace into
+ * @directory, which is made if need be, and give the command line, to be freed. Errors as of
  * guest_start().
  */
-int guest_print(const struct guest_options *options, const char *image_path, char **ret_line,
-		struct diag *diag);
+int guest_print(const struct guest_options *options, const struct guest_namespace *namespaces,
+		unsigned count, const char *directory, char **ret_line, struct diag *diag);
 
 #endif /* GUEST_H */

@@ -63,6 +63,35 @@ static int add_cores(struct image *image, const char *meta)
 	return error;
 }
 
+/* @path is one of a directory that is there; files whose names begin with a dot are no scenarios.
+ */
+static int add_tree(struct image *image, const char *path, const char *source)
+{
+	struct dirent **entries;
+	int count = scandir(source, &entries, NULL, alphasort), error = 0;
+	char inner[PATH_MAX], inner_source[PATH_MAX];
+	struct stat status;
+
+	if (count < 0)
+		return fail(image, source, -errno);
+	cpio_directory(&image->cpio, path, 0755);
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+
+		snprintf(inner, sizeof(inner), "%s/%s", path, name);
+		snprintf(inner_source, sizeof(inner_source), "%s/%s", source, name);
+		if (error < 0 || *name == '.' || stat(inner_source, &status) < 0)
+			;
+		else if (S_ISDIR(status.st_mode))
+			error = add_tree(image, inner, inner_source);
+		else if ((error = cpio_file(&image->cpio, inner, 0644, inner_source)) < 0)
+			fail(image, inner_source, error);
+		free(entries[i]);
+	}
+	free(entries);
+	return error;
+}
+
 static int add_build(struct image *image, const struct guest_programs *programs)
 {
 	int error = add_binary(image, "init", programs->init, false);
@@ -81,6 +110,8 @@ static int add_build(struct image *image, const struct guest_programs *programs)
 		if (error < 0)
 			fail(image, programs->suppressions, error);
 	}
+	if (error == 0 && programs->scenarios)
+		error = add_tree(image, HOME "/scenarios", programs->scenarios);
 	return error;
 }
 
@@ -133,15 +164,16 @@ static int add_modules(struct image *image, const char *directory)
 static int add_shell(struct image *image)
 {
 	static const char *const programs[] = {
-		"sh",	  "ls",	   "cat",    "cp",   "dd",	"df",	  "dmesg", "echo",
-		"fio",	  "free",  "grep",   "head", "hexdump", "ln",	  "lsblk", "mkdir",
-		"mke2fs", "mount", "mv",     "nvme", "od",	"ps",	  "rm",	   "sed",
-		"sleep",  "stat",  "strace", "sync", "tail",	"umount", "uname"};
+		"sh",	"ls",	  "cat",  "cp",	     "dd",     "df",	"dmesg", "echo",   "fio",
+		"free", "grep",	  "head", "hexdump", "ln",     "lsblk", "mkdir", "mke2fs", "mount",
+		"mv",	"nvme",	  "od",	  "ps",	     "rm",     "sed",	"seq",	 "sleep",  "stat",
+		"stty", "strace", "sync", "tail",    "umount", "uname"};
 	static const char *const places[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin",
 					     "/usr/local/bin"};
 	char path[64], source[128];
 	int error = 0;
 
+	cpio_symlink(&image->cpio, "bin/poweroff", "../init");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs) && error == 0; i++) {
 		size_t place = 0, count = sizeof(places) / sizeof(*places);
 

@@ -178,11 +178,9 @@ static _Noreturn void become(const struct guest_words *words, const struct guest
 	keep_open(ends->console);
 	keep_open(ends->channel);
 	keep_open(ends->image);
-	if (ends->console >= 0) { /* else the terminal is the guest's */
-		setsid();	  /* Ctrl-C is the caller's to handle */
-		dup2(nothing, STDIN_FILENO);
-		dup2(nothing, STDOUT_FILENO);
-	}
+	setsid(); /* Ctrl-C is the caller's to handle */
+	dup2(nothing, STDIN_FILENO);
+	dup2(nothing, STDOUT_FILENO);
 	dup2(ends->error_log, STDERR_FILENO);
 	execvp(words->words[0], words->words);
 	dprintf(STDERR_FILENO, "%s: %s\n", words->words[0], strerror(errno));

@@ -9,8 +9,9 @@
 
 #include "cli.h"
 
-static const struct cli_command *const commands[] = {&cmd_run, &cmd_exec,  &cmd_list,	&cmd_points,
-						     &cmd_new, &cmd_store, &cmd_schema, NULL};
+static const struct cli_command *const commands[] = {&cmd_run,	  &cmd_exec,   &cmd_list,
+						     &cmd_points, &cmd_new,    &cmd_store,
+						     &cmd_guest,  &cmd_schema, NULL};
 
 static void print_commands(FILE *stream)
 {

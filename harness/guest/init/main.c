@@ -4,8 +4,11 @@
  * /modules/list in order, and starts `swaptorture serve` with the second serial port as its
  * channel, or a shell. When that ends, so does the machine.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +23,10 @@
 #include <unistd.h>
 
 #define CHANNEL_FD 3
-#define CONSOLE_LEVEL 6	    /* printed from here on: what is more than information */
-#define KLOG_SET_LEVEL 8    /* SYSLOG_ACTION_CONSOLE_LEVEL */
+#define CONSOLE_LEVEL 6	 /* printed from here on: what is more than information */
+#define KLOG_SET_LEVEL 8 /* SYSLOG_ACTION_CONSOLE_LEVEL */
+#define DISKS_DEADLINE_MS 30000u
+#define DISKS_AGAIN_MS 20
 #define MODULE_COMPRESSED 4 /* MODULE_INIT_COMPRESSED_FILE */
 
 static char command_line[4096]; /* of the kernel */
@@ -167,19 +172,78 @@ static _Noreturn void become_serve(void)
 	_exit(127);
 }
 
+/* Namespaces there are. */
+static unsigned count_disks(void)
+{
+	DIR *directory = opendir("/sys/block");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	while (directory && (entry = readdir(directory)))
+		count += strncmp(entry->d_name, "nvme", 4) == 0;
+	if (directory)
+		closedir(directory);
+	return count;
+}
+
+static unsigned await_disks(unsigned wanted)
+{
+	unsigned count = count_disks();
+
+	for (unsigned waited = 0; count < wanted && waited < DISKS_DEADLINE_MS;
+	     waited += DISKS_AGAIN_MS) {
+		poll(NULL, 0, DISKS_AGAIN_MS);
+		count = count_disks();
+	}
+	return count;
+}
+
+/*
+ * Say hello, then do what lines ask: {"await":N} waits for so many namespaces and answers how many
+ * there are, {"shell":true} begins the shell. Where nobody has the second serial port nobody asks.
+ */
+static void be_prepared(void)
+{
+	int fd = open_channel();
+	FILE *channel = fd < 0 ? NULL : fdopen(fd, "r+");
+	char line[64];
+
+	if (!channel)
+		return;
+	fputs("{\"hello\":1,\"shell\":true}\n", channel);
+	while (fflush(channel) == 0 && fgets(line, sizeof(line), channel) &&
+	       !strstr(line, "\"shell\"")) {
+		unsigned wanted = (unsigned)strtoul(line + strcspn(line, "0123456789"), NULL, 10);
+
+		fprintf(channel, "{\"there\":%u}\n", await_disks(wanted));
+	}
+	fclose(channel);
+}
+
+/* The shell's parent leads the session: when the leader ends, what its terminal has not yet sent is
+ * thrown away. */
 static _Noreturn void become_shell(void)
 {
 	int terminal;
+	pid_t pid;
 
+	be_prepared();
 	setsid();
 	terminal = open("/dev/ttyS0", O_RDWR); /* the controlling one: Ctrl-C works */
 	for (int fd = STDIN_FILENO; terminal >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(terminal, fd);
 	if (chdir("/opt/swaptorture") < 0)
 		complain("/opt/swaptorture");
-	execl("/bin/sh", "sh", "-i", NULL);
-	complain("/bin/sh");
-	_exit(127);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-i", NULL);
+		complain("/bin/sh");
+		_exit(127);
+	}
+	signal(SIGTTOU, SIG_IGN);
+	waitpid(pid, NULL, 0);
+	tcdrain(STDOUT_FILENO);
+	_exit(0);
 }
 
 /* The first process gets everybody's orphans. */
@@ -202,12 +266,24 @@ static void set_environment(void)
 	setenv("PS1", "guest# ", 1);
 }
 
-int main(void)
+/* Called under that name, by a link in the image. */
+static int power_off(void)
+{
+	sync();
+	tcdrain(STDOUT_FILENO); /* else the last words stay in the serial port */
+	reboot(RB_POWER_OFF);
+	complain("power off");
+	return 1;
+}
+
+int main(int argc, char **argv)
 {
 	bool shell;
 	pid_t pid;
 	int status;
 
+	if (argc > 0 && strstr(argv[0], "poweroff"))
+		return power_off();
 	mount_all();
 	read_command_line();
 	load_modules();
@@ -225,8 +301,5 @@ int main(void)
 		printf("init: serve ended with %s %d\n", WIFEXITED(status) ? "status" : "signal",
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	fflush(stdout);
-	sync();
-	reboot(RB_POWER_OFF);
-	complain("power off");
-	return 1;
+	return power_off();
 }
