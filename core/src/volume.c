@@ -115,6 +115,7 @@ static int create(struct swapio_store *store, const struct manifest *next, struc
 		  struct swapio_error *error)
 {
 	uint64_t group_sum = swapioi_record_sum(next->group, strlen(next->group));
+	struct swapio_error why = {0};
 	int ret;
 
 	*volume = (struct volume){.store = store,
@@ -130,9 +131,10 @@ static int create(struct swapio_store *store, const struct manifest *next, struc
 	volume->entry.length_bytes = volume_length_bytes(volume->slot_bytes, volume->place_bytes);
 	swapioi_store_turn_take(store);
 	volume->entry.number = next_number(store, group_sum);
-	ret = store->medium_ops->create_volume(store, &volume->entry, &volume->fd, error);
+	ret = store->medium_ops->create_volume(store, &volume->entry, &volume->fd, &why);
 	swapioi_store_turn_give(store);
 	if (ret < 0) {
+		swapioi_error(error, ret, "group " NAME_SHOWN ": %s", next->group, why.text);
 		swapio_buffer_free(store->handle, volume->buf);
 		volume->buf = NULL;
 	}
