@@ -38,7 +38,7 @@ ALL += $(META_CORES) $(SUPPRESSIONS) $(GUEST_INIT) $(GUEST_KERNEL)
 $(HARNESS_A): $(call objects,$(filter-out %/main.c,$(HARNESS_SRC)) $(COMMON_SRC) $(GUEST_SRC) \
 	$(DEVICE_SRC))
 
-$(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC) $(GUEST_SRC)) $(SCHEDULE_A)
+$(HARNESS_BIN): $(call objects,$(HARNESS_SRC) $(COMMON_SRC) $(GUEST_SRC) $(DEVICE_SRC)) $(SCHEDULE_A)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(link) -o $@ $^ $(HARNESS_LIBS)

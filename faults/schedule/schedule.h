@@ -120,6 +120,8 @@ unsigned schedule_images(const struct schedule *schedule);
 bool fault_is_device(const struct fault *fault);
 /* The first fault that needs a guest's device; NULL: none. */
 const struct fault *schedule_find_device(const struct schedule *schedule);
+/* Is the device, or its power, gone behind it? */
+bool fault_ends_device(const struct fault *fault);
 
 /* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
 struct fault_call {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 5u
+#define WIRE_VERSION 6u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
@@ -38,8 +38,9 @@ struct wire_kept {
 /* The texts follow it, each with its NUL: work directory, schedule, workload as JSON. */
 struct wire_case {
 	uint32_t magic, version;
-	uint32_t id;	   /* of the case with its sender */
-	uint32_t may_stay; /* its process may serve another case, if this one leaves nothing */
+	uint32_t id;	      /* of the case with its sender */
+	uint32_t may_stay;    /* its process may serve another case, if this one leaves nothing */
+	uint32_t tell_arming; /* pause where the faults begin and where they are over, too */
 	uint32_t backend;
 	uint32_t sector_bytes, memory_align_bytes;
 	uint64_t seed;
@@ -66,6 +67,8 @@ struct wire_pause {
 	uint32_t before;   /* the step is still to come */
 };
 #define WIRE_STEP_DONE UINT32_MAX
+#define WIRE_STEP_ARM (UINT32_MAX - 1)	  /* counting begins: faults of a device, too */
+#define WIRE_STEP_DISARM (UINT32_MAX - 2) /* and ends */
 
 /* The outcome file: this header, then text. It is mapped whole and grows by steps below it. */
 #define WIRE_OUTCOME_BYTES_MAX ((size_t)256 << 20)

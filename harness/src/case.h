@@ -14,6 +14,7 @@ struct test_case {
 	char *name;	/* "signal/two-of-four-ready[overlap_events=true,workers=1]@sim" */
 	char *repro;	/* the whole command line that runs just this case */
 	const struct scenario *scenario;
+	unsigned choice[SCENARIO_MATRIX_KEYS_MAX]; /* its cell of the scenario's matrix */
 	enum target target;
 	uint64_t seed;
 	struct workload workload;
@@ -21,7 +22,9 @@ struct test_case {
 	char *schedule_text;	 /* canonical print, lines; "" none */
 	struct schedule schedule;
 	struct expectation expect;
-	unsigned sector_bytes, memory_align_bytes;
+	struct scenario_device device;
+	char *checkpoint;      /* file that the tensors' shapes are from; NULL none */
+	bool other_faults;     /* not those of the scenario */
 	char skip_reason[128]; /* not "": the case is skipped, decided at planning (needs, target)
 				*/
 };
@@ -42,11 +45,12 @@ struct plan_options {
 	unsigned cells_count;
 	const char *const *faults; /* replace the scenario's schedule */
 	unsigned faults_count;
-	bool has_device; /* what is called host here lies on a guest's device: it has faults, too */
 	uint64_t seed;
 	const char *filter;    /* T=, a glob on case names; NULL none */
 	const char *work_root; /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */
-	const char *program;   /* how swaptorture was called, for the repro line; NULL: its name */
+	bool in_guest;	     /* this machine is the guest: its target nvme is here, and what is not
+				selected was looked at outside */
+	const char *program; /* how swaptorture was called, for the repro line; NULL: its name */
 	const char *repro_extra; /* more words for the repro line, quoted already; NULL none */
 };
 

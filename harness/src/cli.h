@@ -40,7 +40,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_run, cmd_exec, cmd_list, cmd_points, cmd_new, cmd_store,
-	cmd_guest, cmd_schema;
+	cmd_guest, cmd_serve, cmd_schema;
 
 /* Results of cli_next() beside the index of an option. */
 #define CLI_END (-1)

@@ -211,8 +211,7 @@ static int prepare(struct request *request, struct diag *diag)
 	if (schedule_find_device(&request->schedule))
 		return diag_set(diag, NULL, 0, 0,
 				"faults: %s is a point of the device under a guest, which exec "
-				"does not have (target nvme of run has, which this version cannot "
-				"run yet)",
+				"does not have (target nvme of run has)",
 				point_info(schedule_find_device(&request->schedule)->point)->name);
 	options->schedule = &request->schedule;
 	result = places_library("libswapfault.so", request->preload, sizeof(request->preload));

@@ -236,6 +236,7 @@ static int run_cases(const struct cli_command *command, struct run *run, const s
 	struct diag diag = {0};
 	int result;
 
+	run->options.guest_is_a_must = run->plan.options.targets & 1u << TARGET_NVME;
 	run->cases = plan;
 	result = run_plan(plan, &run->options, &listener, &summary, &diag);
 	if (result == 0)

@@ -189,6 +189,13 @@ int forkserver_stop(struct forkserver *server)
 	return status;
 }
 
+void forkserver_pool_stop(struct forkserver_pool *pool)
+{
+	for (unsigned i = 0; i < pool->count; i++)
+		forkserver_stop(&pool->servers[i]);
+	pool->count = 0;
+}
+
 int forkserver_receive(struct forkserver *server, struct wire_report *ret_report)
 {
 	long bytes = wire_receive(server->socket, ret_report, sizeof(*ret_report), NULL, 0);

@@ -21,6 +21,15 @@ struct forkserver {
 	unsigned restarts;
 };
 
+#define FORKSERVERS_MAX 64u
+
+/* Those of a run; they can serve several runs, one after the other. */
+struct forkserver_pool {
+	struct forkserver servers[FORKSERVERS_MAX];
+	unsigned count;
+	uint32_t next_id; /* of a case: what a server says late must not be taken for another's */
+};
+
 struct forkserver_options {
 	const struct run_paths *paths;
 	const char *under;		  /* valgrind's tool: NULL, "memcheck", "helgrind" */
@@ -34,6 +43,7 @@ int forkserver_start(struct forkserver *server, const struct forkserver_options 
 		     struct diag *diag);
 /* Close the socket, so that it ends by itself, and wait for that. Its wait status. */
 int forkserver_stop(struct forkserver *server);
+void forkserver_pool_stop(struct forkserver_pool *pool);
 /* 1 and a report; 0: nothing there; -EPIPE: it is dead. */
 int forkserver_receive(struct forkserver *server, struct wire_report *ret_report);
 

@@ -11,7 +11,8 @@
 
 static const struct cli_command *const commands[] = {&cmd_run,	  &cmd_exec,   &cmd_list,
 						     &cmd_points, &cmd_new,    &cmd_store,
-						     &cmd_guest,  &cmd_schema, NULL};
+						     &cmd_guest,  &cmd_schema, &cmd_serve,
+						     NULL};
 
 static void print_commands(FILE *stream)
 {

@@ -28,7 +28,8 @@ struct observation {
 	int64_t deadline_ns;  /* that it had */
 	const char *story;    /* what it was doing then, "" unknown */
 	const char *work_dir; /* where its files lie */
-	bool emulated;	      /* under a tool: memory is not what the kernel says it is */
+	const char *kernel_text; /* what the kernel said meanwhile, lines; NULL: nobody listened */
+	bool emulated;		 /* under a tool: memory is not what the kernel says it is */
 };
 
 typedef void oracle_fn(const struct observation *seen, struct case_result *result);
@@ -40,6 +41,7 @@ oracle_fn oracle_contract; /* what the library says of a request is consistent w
 oracle_fn oracle_swap;	   /* the same of swaps of a store */
 oracle_fn oracle_verify;   /* what it says of a whole store is what another process sees */
 oracle_fn oracle_leaks;	   /* descriptors, threads, contexts and memory are as before */
+oracle_fn oracle_kernel;   /* the kernel complained of nothing */
 oracle_fn oracle_deadline; /* it ended in time, and by itself */
 
 /* What the preload caught the program at: one record of type EVENTLOG_CHECK, as a finding. */

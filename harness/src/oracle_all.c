@@ -5,8 +5,8 @@
 #include "oracle.h"
 
 static oracle_fn *const oracles[] = {
-	oracle_deadline, oracle_data, oracle_ledger, oracle_blame,
-	oracle_contract, oracle_swap, oracle_verify, oracle_leaks,
+	oracle_deadline, oracle_data,	oracle_ledger, oracle_blame,  oracle_contract,
+	oracle_swap,	 oracle_verify, oracle_leaks,  oracle_kernel,
 };
 
 static oracle_fn *const of_processes[] = {oracle_ledger, oracle_leaks};

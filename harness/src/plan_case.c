@@ -61,6 +61,22 @@ static void forget_outputs(struct test_case *test_case)
 			expect->texts_count = expect->outputs_count = 0;
 }
 
+/* The device can be pulled out, or lose its power; nothing here acts on it yet. */
+static int check_end_of_device(const struct plan_options *options, const struct scenario *cell,
+			       const struct test_case *test_case, struct diag *diag)
+{
+	const struct schedule *schedule = &test_case->schedule;
+	bool from_file = !options->faults_count;
+
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (fault_ends_device(&schedule->faults[i]))
+			return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
+					"%s: %s: this version does that to no guest yet",
+					from_file ? "faults" : "--fault",
+					kind_info(schedule->faults[i].kind)->name);
+	return 0;
+}
+
 /* Neither a kernel nor the preload can do what a device does; in a guest there is one that can. */
 static int check_device(const struct plan_options *options, const struct scenario *cell,
 			const struct test_case *test_case, struct diag *diag)
@@ -68,11 +84,13 @@ static int check_device(const struct plan_options *options, const struct scenari
 	const struct fault *fault = schedule_find_device(&test_case->schedule);
 	bool from_file = !options->faults_count;
 
-	if (!fault || options->has_device || test_case->target == TARGET_NVME)
+	if (!fault)
 		return 0;
+	if (test_case->target == TARGET_NVME)
+		return check_end_of_device(options, cell, test_case, diag);
 	return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
 			"%s: %s is a point of the device under a guest, and target %s has none "
-			"(target nvme has, which this version cannot run yet)",
+			"(target nvme has)",
 			from_file ? "faults" : "--fault", point_info(fault->point)->name,
 			target_name(test_case->target));
 }
@@ -190,13 +208,17 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 	/* Some compilers build a literal on the stack first, which this one is too large for. */
 	memset(test_case, 0, sizeof(*test_case));
 	test_case->scenario = scenario;
+	memcpy(test_case->choice, choice, scenario->matrix_count * sizeof(*choice));
 	test_case->target = target;
 	test_case->seed = options->seed;
 	test_case->workload = cell->workload;
 	test_case->expect = cell->expect;
-	test_case->sector_bytes = cell->sector_bytes;
-	test_case->memory_align_bytes = cell->memory_align_bytes;
-	result = set_program(cell, test_case);
+	test_case->device = cell->device;
+	test_case->other_faults = options->faults_count;
+	if (cell->checkpoint[0])
+		test_case->checkpoint = strdup(cell->checkpoint);
+	result = cell->checkpoint[0] && !test_case->checkpoint ? -ENOMEM
+							       : set_program(cell, test_case);
 	if (result == 0)
 		result = set_schedule(options, cell, test_case, diag);
 	if (result == 0)
@@ -216,5 +238,6 @@ void plan_case_fini(struct test_case *test_case)
 	free(test_case->name);
 	free(test_case->repro);
 	free(test_case->schedule_text);
+	free(test_case->checkpoint);
 	free(test_case->program);
 }

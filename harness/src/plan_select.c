@@ -10,8 +10,6 @@
 #include "nearest.h"
 #include "plan_select.h"
 
-#define TARGETS_THAT_RUN (1u << TARGET_SIM | 1u << TARGET_HOST)
-
 /* "workers" and "handle.workers" are one key. */
 static const char *bare_key(const char *key)
 {
@@ -133,12 +131,7 @@ bool plan_select_cell(const struct plan_options *options, const struct scenario 
 
 unsigned plan_select_targets(const struct plan_options *options, const struct scenario *scenario)
 {
-	unsigned can_run = scenario->targets & TARGETS_THAT_RUN;
-
-	if (options->targets)
-		return scenario->targets & options->targets;
-	/* A scenario for nothing that runs here shows up as skipped; it is not forgotten. */
-	return can_run ? can_run : scenario->targets;
+	return options->targets ? scenario->targets & options->targets : scenario->targets;
 }
 
 bool plan_select_name(const struct plan_options *options, const char *name)

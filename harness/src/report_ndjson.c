@@ -6,10 +6,9 @@
  * cut.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
 
 #include "report_internal.h"
+#include "result_json.h"
 
 #define FORMAT_VERSION 1
 
@@ -55,61 +54,9 @@ static int ndjson_begin(struct report *report, const struct plan *plan)
 				    (json_int_t)plan->count, "scenarios", scenarios));
 }
 
-static json_t *findings_json(const struct case_result *result)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < result->findings_count; i++) {
-		const struct finding *finding = &result->findings[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s}", "oracle", finding->oracle,
-						"class", failure_class_name(finding->failure_class),
-						"text", finding->text));
-	}
-	return list;
-}
-
-static json_t *faults_json(const struct case_result *result)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < result->faults_count; i++) {
-		const struct fault_outcome *outcome = &result->faults[i];
-		char text[512] = "";
-
-		fault_print(&result->test_case->schedule.faults[i], text, sizeof(text));
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "fault", text,
-						      "fired", (json_int_t)outcome->fired,
-						      "injected", (json_int_t)outcome->injected,
-						      "missed", (json_int_t)outcome->missed,
-						      "why_missed", outcome->why_missed));
-	}
-	return list;
-}
-
 static int ndjson_result(struct report *report, const struct case_result *result)
 {
-	const struct test_case *test_case = result->test_case;
-	char hash[17];
-	json_t *object;
-
-	snprintf(hash, sizeof(hash), "%016" PRIx64, result->log_hash);
-	object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s, s:o, s:o}", "type", "case",
-			   "name", test_case->name, "scenario", test_case->scenario->path, "target",
-			   target_name(test_case->target), "seed", (json_int_t)test_case->seed,
-			   "verdict", verdict_name(result->verdict), "class",
-			   failure_class_name(result->failure_class), "reason", result->reason,
-			   "findings", findings_json(result), "faults", faults_json(result));
-	if (object)
-		json_object_update_new(
-			object, json_pack("{s:i, s:I, s:I, s:s, s:s, s:b, s:s, s:s}", "exit_status",
-					  result->exit_status, "duration_ns",
-					  (json_int_t)result->duration_ns, "log_records",
-					  (json_int_t)result->log_records, "log_hash", hash,
-					  "wait_call", result->wait_call, "shared", result->shared,
-					  "work_dir", result->work_dir, "repro", test_case->repro));
-	return write_line(report, object);
+	return write_line(report, result_to_json(result));
 }
 
 static int ndjson_end(struct report *report, const struct report_summary *summary)

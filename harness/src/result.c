@@ -40,7 +40,7 @@ void result_add(struct case_result *result, const char *oracle, enum failure_cla
 		return;
 	}
 	finding = &result->findings[result->findings_count++];
-	finding->oracle = oracle;
+	snprintf(finding->oracle, sizeof(finding->oracle), "%s", oracle);
 	finding->failure_class = failure_class;
 	va_start(arguments, format);
 	vsnprintf(finding->text, sizeof(finding->text), format, arguments);

@@ -35,8 +35,8 @@ const char *failure_class_name(enum failure_class failure_class);
 /* One thing an oracle found wrong, or a fact worth telling. */
 #define FINDING_TEXT_BYTES 320
 struct finding {
-	const char *oracle; /* "data", "medium", "ledger", "contract", "verify", "leaks",
-			     * "deadline" */
+	char oracle[16]; /* "data", "medium", "ledger", "contract", "verify", "leaks",
+			  * "deadline", "kernel" */
 	enum failure_class failure_class;
 	char text[FINDING_TEXT_BYTES]; /* tensor exp_avg, bytes 131072-262143 hold generation 1:
 					  lost write */
@@ -65,7 +65,7 @@ struct case_result {
 	char work_dir[512]; /* kept, "" when removed */
 };
 
-/* Add a finding; beyond RESULT_FINDINGS_MAX it is only counted. @oracle is a static string. */
+/* Add a finding; beyond RESULT_FINDINGS_MAX it is only counted. */
 void result_add(struct case_result *result, const char *oracle, enum failure_class failure_class,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 

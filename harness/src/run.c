@@ -67,14 +67,16 @@ static int set_up(struct run *run)
 		error = make_lanes(run);
 	if (error < 0 || !targets)
 		return error;
-	return work_root_open(&run->root, run->options->work_root, targets & 1u << TARGET_HOST,
-			      run_files_in_memory(run), run->diag);
+	error = work_root_open(&run->root, run->options->work_root,
+			       targets & (1u << TARGET_HOST) || run->options->in_guest,
+			       run_files_in_memory(run), run->diag);
+	return error < 0 ? error : run_guest_start(run);
 }
 
 static void tear_down(struct run *run)
 {
-	for (unsigned i = 0; i < run->servers_count; i++)
-		forkserver_stop(&run->servers[i]);
+	run_guest_stop(run);
+	forkserver_pool_stop(&run->own);
 	for (unsigned t = 0; t < TARGET_COUNT; t++) {
 		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++)
 			job_fini(&run->lanes[t].jobs[i]);
@@ -97,6 +99,7 @@ int run_plan(const struct plan *plan, const struct run_options *options,
 	run->plan = plan;
 	run->options = options;
 	run->listener = listener;
+	run->pool = options->pool ? options->pool : &run->own;
 	run->diag = diag;
 	run->summary.seed = plan->seed;
 	error = set_up(run);

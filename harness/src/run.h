@@ -9,12 +9,33 @@
 
 #include "report.h"
 
+struct forkserver_pool;
+struct kernel_log;
+
+/*
+ * The faults of a case that a device keeps, told where they begin and end. None of it may fail for
+ * good: what could not be asked makes the case broken. 0, -errno.
+ */
+struct run_device {
+	int (*arm)(void *arg);
+	int (*disarm)(void *arg);
+	/* What came of them, into the faults of @result that are the device's. */
+	int (*outcome)(struct case_result *result, void *arg);
+	void *arg;
+};
+
 struct run_options {
 	unsigned jobs;	       /* cases at once; 0: from the target and the cores */
 	const char *work_root; /* target directory of host; NULL: a fresh one below $TMPDIR or
 				  /var/tmp */
 	bool keep;	       /* keep the work directories of passed cases, too */
 	const char *under;     /* NULL, "memcheck", "helgrind", "asan", "tsan" */
+	bool in_guest;	       /* this machine is the guest: cases of target nvme run here */
+	bool guest_is_a_must;  /* without a guest the run is refused; else its cases are skipped */
+	unsigned patience;     /* factor on deadlines of real time; 0: 1 */
+	struct forkserver_pool *pool;	 /* outlives the run; NULL: the run has its own */
+	const struct run_device *device; /* NULL: there is none */
+	struct kernel_log *kernel_log;	 /* all that is said there is the case's; NULL: not read */
 };
 
 struct run_listener {

@@ -12,7 +12,7 @@
 
 #define TICK_NS 50000000 /* how late a deadline may be noticed */
 #define TICK_JOBCTL_NS 500000
-#define POLLED_MAX (RUN_JOBS_MAX + RUN_SERVERS_MAX)
+#define POLLED_MAX (RUN_JOBS_MAX + FORKSERVERS_MAX + 1)
 
 static struct job *job_by_id(struct run *run, uint32_t id)
 {
@@ -163,7 +163,7 @@ void run_ask_server(struct run *run, struct forkserver *server)
 struct waiting { /* what is polled, and whose it is */
 	struct pollfd polled[POLLED_MAX];
 	struct forkserver *servers[POLLED_MAX];
-	struct job *jobs[POLLED_MAX];
+	struct job *jobs[POLLED_MAX]; /* neither: the process that has the guest */
 	unsigned count;
 	bool soon; /* somebody may ask through shared memory, or end without a word */
 };
@@ -179,7 +179,8 @@ static void watch_job(struct waiting *waiting, struct job *job)
 {
 	if (job->state == JOB_READING)
 		watch(waiting, job->reader.pipe, NULL, job);
-	else if (job->state == JOB_RUNNING && (job->pause_steps || job->may_stay))
+	else if (job->state == JOB_RUNNING &&
+		 (job->pause_steps || job->may_stay || job_tells_arming(job)))
 		watch(waiting, job->pause_ours, NULL, job);
 	waiting->soon |= job->state == JOB_RUNNING && (job->asks_jobctl || job_is_program(job));
 }
@@ -188,9 +189,11 @@ static void watch_all(struct run *run, struct waiting *waiting)
 {
 	waiting->count = 0;
 	waiting->soon = false;
-	for (unsigned i = 0; i < run->servers_count; i++)
-		if (run->servers[i].pid)
-			watch(waiting, run->servers[i].socket, &run->servers[i], NULL);
+	for (unsigned i = 0; i < run->pool->count; i++)
+		if (run->pool->servers[i].pid)
+			watch(waiting, run->pool->servers[i].socket, &run->pool->servers[i], NULL);
+	if (run->guest.pid)
+		watch(waiting, run->guest.socket, NULL, NULL);
 	for (unsigned t = 0; t < TARGET_COUNT; t++)
 		for (unsigned i = 0; i < run->lanes[t].jobs_count; i++)
 			watch_job(waiting, &run->lanes[t].jobs[i]);
@@ -205,6 +208,8 @@ static void look_after(struct run *run, struct waiting *waiting)
 			continue;
 		if (waiting->servers[i])
 			run_ask_server(run, waiting->servers[i]);
+		else if (!job)
+			run_guest_readable(run);
 		else if (job->state == JOB_READING && job->reader.pipe == waiting->polled[i].fd)
 			job_reader_readable(job);
 		else if (job->state == JOB_RUNNING && job->pause_ours == waiting->polled[i].fd)

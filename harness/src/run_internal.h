@@ -9,11 +9,11 @@
 #define RUN_INTERNAL_H
 
 #include "run.h"
+#include "run_guest.h"
 #include "run_job.h"
 #include "run_signal.h"
 
 #define RUN_JOBS_MAX 256u
-#define RUN_SERVERS_MAX 64u
 #define RUN_HEAVY_BYTES ((uint64_t)32 << 20) /* a case with more counts as several */
 
 /* The cases of one target, in the order of the plan. */
@@ -34,9 +34,8 @@ struct run {
 	struct work_root root;
 	struct run_signal signals;
 	struct lane lanes[TARGET_COUNT];
-	struct forkserver servers[RUN_SERVERS_MAX];
-	unsigned servers_count;
-	uint32_t next_id;
+	struct run_guest guest;
+	struct forkserver_pool own, *pool; /* @pool: ours, or one that outlives the run */
 	unsigned active;
 	unsigned jobs_limit; /* of all lanes together; 0: none */
 	struct diag *diag;

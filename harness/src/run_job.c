@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "jobctl.h"
+#include "kernel_log.h"
 #include "run_job.h"
 #include "run_story.h"
 #include "verdict.h"
@@ -72,12 +73,14 @@ static int make_look(struct job *job)
 	return -errno;
 }
 
-int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number)
+int job_init(struct job *job, const struct run_options *options, const struct work_root *root,
+	     bool in_memory, unsigned number)
 {
 	int ends[2] = {-1, -1}, error;
 
 	*job = (struct job){
 		.number = number,
+		.options = options,
 		.in_memory = in_memory,
 		.log_fd = -1,
 		.outcome_fd = -1,
@@ -176,6 +179,7 @@ int job_reset(struct job *job, const struct test_case *test_case)
 	job->requests_read = 0;
 	job->looks.count = 0;
 	job->story[0] = '\0';
+	job->armed = false;
 	job->asks_jobctl = asks_jobctl(&test_case->schedule);
 	job->pause_steps = reader_pause_steps(&test_case->workload);
 	return error;
@@ -191,6 +195,12 @@ static bool append(char *message, size_t *used, const char *text, uint32_t *ret_
 	*used += bytes;
 	*ret_bytes = (uint32_t)bytes;
 	return true;
+}
+
+/* A schedule is for the first process of a case. */
+bool job_tells_arming(const struct job *job)
+{
+	return job->options->device && job->image == 0;
 }
 
 static int send_case(struct job *job)
@@ -210,9 +220,10 @@ static int send_case(struct job *job)
 		.version = WIRE_VERSION,
 		.id = job->id,
 		.may_stay = job->may_stay,
+		.tell_arming = job_tells_arming(job),
 		.backend = test_case->target == TARGET_SIM ? BACKEND_SIM : BACKEND_KERNEL,
-		.sector_bytes = test_case->sector_bytes,
-		.memory_align_bytes = test_case->memory_align_bytes,
+		.sector_bytes = test_case->device.sector_bytes,
+		.memory_align_bytes = test_case->device.memory_align_bytes,
 		.seed = test_case->seed,
 		.deadline_ns = (uint64_t)test_case->expect.deadline_ns,
 		.pause_steps = job->pause_steps,
@@ -259,6 +270,8 @@ int job_start(struct job *job, const struct test_case *test_case, struct forkser
 	job->again = job->stays != 0;
 	job->began_ns = job_now_ns();
 	job->due_ns = UINT64_MAX;
+	if (job->options->kernel_log)
+		kernel_log_begin(job->options->kernel_log);
 	if (error == 0)
 		error = send_case(job);
 	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;
@@ -430,6 +443,27 @@ static void job_done(struct job *job)
 	case_over(job);
 }
 
+static void switch_device(struct job *job, bool arm)
+{
+	const struct run_device *device = job->options->device;
+	int error = -EPROTO;
+
+	if (device)
+		error = arm ? device->arm(device->arg) : device->disarm(device->arg);
+	job->armed = arm && error == 0;
+	if (error < 0)
+		snprintf(job->outcome.broken, sizeof(job->outcome.broken),
+			 "the device cannot be %s: %s", arm ? "armed" : "disarmed",
+			 strerror(-error));
+}
+
+/* Who was killed ends when the device answers, and what it left is read without its faults. */
+static void disarm_device(struct job *job)
+{
+	if (job->armed)
+		switch_device(job, false);
+}
+
 /* Only what this case asked for: an earlier one may have been killed in mid-question. */
 void job_pause_readable(struct job *job)
 {
@@ -438,13 +472,17 @@ void job_pause_readable(struct job *job)
 
 	if (got != sizeof(pause) || pause.id != job->id || job->state != JOB_RUNNING)
 		return;
+	job->pause_step = pause.step;
+	job->pause_before = pause.before;
 	if (pause.step == WIRE_STEP_DONE)
 		job_done(job);
+	if (pause.step == WIRE_STEP_ARM || pause.step == WIRE_STEP_DISARM) {
+		switch_device(job, pause.step == WIRE_STEP_ARM);
+		answer_pause(job);
+	}
 	if (pause.step >= job->test_case->workload.steps_count)
 		return;
 	job->paused = true;
-	job->pause_step = pause.step;
-	job->pause_before = pause.before;
 	if (outcome_read(&job->outcome, job->outcome_file) < 0) {
 		job_kill(job);
 		return;
@@ -483,6 +521,7 @@ void job_ended(struct job *job, int status)
 	job->status = status;
 	job_kill(job);
 	drain_pause(job);
+	disarm_device(job);
 	case_over(job);
 }
 
@@ -497,6 +536,7 @@ void job_check_deadline(struct job *job, uint64_t now_ns)
 	job->overdue = true;
 	run_story(job->pid, job->log, job->story, sizeof(job->story));
 	job_kill(job);
+	disarm_device(job);
 }
 
 bool job_is_done(const struct job *job)
@@ -525,6 +565,7 @@ static struct observation observe(const struct job *job, bool emulated)
 		.deadline_ns = job->test_case->expect.deadline_ns,
 		.story = job->story,
 		.work_dir = job->work_dir,
+		.kernel_text = kernel_log_read(job->options->kernel_log),
 		.emulated = emulated,
 	};
 }
@@ -568,12 +609,24 @@ static bool has_hang(const struct job *job)
 	return last && last->type == EVENTLOG_HANG;
 }
 
+/* What the faults did that a device keeps. */
+static void ask_device(struct job *job)
+{
+	const struct run_device *device = job->options->device;
+	int error = device ? device->outcome(&job->result, device->arg) : 0;
+
+	if (error < 0)
+		snprintf(job->outcome.broken, sizeof(job->outcome.broken),
+			 "what the device did is not known: %s", strerror(-error));
+}
+
 static void judge_worker(struct job *job, bool emulated)
 {
 	struct observation seen = observe(job, emulated);
 
 	oracle_ask_all(&seen, &job->result);
 	verdict_count_faults(job->test_case, job->log, &job->result);
+	ask_device(job);
 	verdict_decide(job->test_case, &seen, &job->result);
 }
 

@@ -21,6 +21,7 @@
 #include "forkserver.h"
 #include "oracle.h"
 #include "reader.h"
+#include "run.h"
 #include "work_dir.h"
 
 enum job_state { JOB_IDLE, JOB_STARTING, JOB_RUNNING, JOB_READING, JOB_ENDED };
@@ -29,6 +30,7 @@ enum job_state { JOB_IDLE, JOB_STARTING, JOB_RUNNING, JOB_READING, JOB_ENDED };
 
 struct job {
 	unsigned number;
+	const struct run_options *options;
 	bool in_memory; /* for sim: its work directory needs no disk */
 	enum job_state state;
 	const struct test_case *test_case;
@@ -51,6 +53,7 @@ struct job {
 	bool again;    /* this case is not the first of its process */
 	int status;
 	bool ended, overdue, asks_jobctl;
+	bool armed; /* the device's faults fire */
 	uint64_t began_ns, due_ns, patience;
 	uint64_t pause_steps;
 	bool paused; /* the case waits for an answer */
@@ -66,7 +69,8 @@ struct job {
 uint64_t job_now_ns(void);
 
 /* Make a job's files and its directory; -errno. */
-int job_init(struct job *job, const struct work_root *root, bool in_memory, unsigned number);
+int job_init(struct job *job, const struct run_options *options, const struct work_root *root,
+	     bool in_memory, unsigned number);
 void job_fini(struct job *job);
 
 /* Send the case, to the process that stays if @may_stay. 0; -errno: it is not running, say so.
@@ -86,6 +90,8 @@ void job_reader_readable(struct job *job);
 void job_check_deadline(struct job *job, uint64_t now_ns);
 void job_kill(struct job *job);
 /* The process ended, and everything was read. */
+/* Does its process say where its faults begin and end? */
+bool job_tells_arming(const struct job *job);
 bool job_is_done(const struct job *job);
 /* The case has steps for another process, and the last one ended as it had to. */
 bool job_goes_on(const struct job *job);
@@ -107,5 +113,8 @@ void job_end_program(struct job *job); /* forget its words, once it is judged or
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */
 void job_keep(struct job *job, struct work_root *root);
+#define RUN_KEEP_NAME_BYTES 120
+/* The case's name as a file name: "0007-signal-two-of-four-ready-workers=1-sim". */
+void run_keep_name(const struct test_case *test_case, char name[RUN_KEEP_NAME_BYTES]);
 
 #endif /* RUN_JOB_H */

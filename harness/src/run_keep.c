@@ -14,14 +14,11 @@
 #include "run_job.h"
 #include "run_story.h"
 
-#define NAME_BYTES 120
-
-/* The case's name as a file name: "0007-signal-two-of-four-ready-workers=1-sim". */
-static void file_name(const struct test_case *test_case, char name[NAME_BYTES])
+void run_keep_name(const struct test_case *test_case, char name[RUN_KEEP_NAME_BYTES])
 {
-	size_t used = (size_t)snprintf(name, NAME_BYTES, "%04u-", test_case->index);
+	size_t used = (size_t)snprintf(name, RUN_KEEP_NAME_BYTES, "%04u-", test_case->index);
 
-	for (const char *at = test_case->name; *at && used < NAME_BYTES - 1; at++) {
+	for (const char *at = test_case->name; *at && used < RUN_KEEP_NAME_BYTES - 1; at++) {
 		bool plain = isalnum((unsigned char)*at) || strchr("=.,_-", *at);
 
 		if (plain || name[used - 1] != '-')
@@ -103,9 +100,9 @@ static void write_events(const struct job *job)
 
 void job_keep(struct job *job, struct work_root *root)
 {
-	char name[NAME_BYTES];
+	char name[RUN_KEEP_NAME_BYTES];
 
-	file_name(job->test_case, name);
+	run_keep_name(job->test_case, name);
 	if (work_dir_keep(root, job->work_dir, name, job->result.work_dir) < 0) {
 		job->result.work_dir[0] = '\0';
 		return;

@@ -50,8 +50,8 @@ static struct job *idle_job(struct run *run, struct lane *lane)
 			return &lane->jobs[i];
 	if (lane->jobs_count == lane->room)
 		return NULL;
-	run->error = job_init(&lane->jobs[lane->jobs_count], &run->root, lane->target == TARGET_SIM,
-			      lane->jobs_count);
+	run->error = job_init(&lane->jobs[lane->jobs_count], run->options, &run->root,
+			      lane->target == TARGET_SIM, lane->jobs_count);
 	if (run->error < 0) {
 		diag_set(run->diag, NULL, 0, 0, "a place for a case: %s", strerror(-run->error));
 		return NULL;
@@ -79,17 +79,18 @@ static int start_server(struct run *run, struct forkserver *server)
 /* The one for this faulty core, started if need be. NULL: run->error says why, or a signal came. */
 static struct forkserver *server_for(struct run *run, const char *core)
 {
+	struct forkserver_pool *pool = run->pool;
 	struct forkserver *server = NULL;
 
-	for (unsigned i = 0; i < run->servers_count; i++)
-		if (strcmp(run->servers[i].core, core) == 0)
-			server = &run->servers[i];
-	if (!server && run->servers_count == RUN_SERVERS_MAX) {
-		run->error = diag_set(run->diag, NULL, 0, 0, "more than %u cores", RUN_SERVERS_MAX);
+	for (unsigned i = 0; i < pool->count; i++)
+		if (strcmp(pool->servers[i].core, core) == 0)
+			server = &pool->servers[i];
+	if (!server && pool->count == FORKSERVERS_MAX) {
+		run->error = diag_set(run->diag, NULL, 0, 0, "more than %u cores", FORKSERVERS_MAX);
 		return NULL;
 	}
 	if (!server) {
-		server = &run->servers[run->servers_count++];
+		server = &pool->servers[pool->count++];
 		snprintf(server->core, sizeof(server->core), "%s", core);
 	}
 	if (!server->pid && start_server(run, server) < 0)
@@ -105,6 +106,14 @@ static bool core_exists(const struct run *run, const char *core)
 	return !core[0] || access(path, R_OK) == 0;
 }
 
+/* Factor on deadlines of real time. */
+static unsigned patience_of(const struct run *run)
+{
+	if (run_is_emulated(run))
+		return EMULATED_PATIENCE;
+	return run->options->patience ? run->options->patience : 1;
+}
+
 /* -EPIPE: the server turned out to be dead; -EINTR: there is none, server_for() says why. */
 static int send_to_server(struct run *run, struct job *job, const struct test_case *test_case)
 {
@@ -114,7 +123,7 @@ static int send_to_server(struct run *run, struct job *job, const struct test_ca
 
 	if (!server)
 		return -EINTR;
-	error = job_start(job, test_case, server, ++run->next_id, emulated ? EMULATED_PATIENCE : 1,
+	error = job_start(job, test_case, server, ++run->pool->next_id, patience_of(run),
 			  !emulated && job_case_shares(test_case));
 	if (error != -EPIPE && error != -ECONNRESET)
 		return error;
@@ -195,7 +204,7 @@ int run_start_next(struct run *run, struct job *job)
 
 	if (!server)
 		return run->error ? run->error : -EINTR;
-	return job_next_process(job, server, ++run->next_id, run_is_emulated(run));
+	return job_next_process(job, server, ++run->pool->next_id, run_is_emulated(run));
 }
 
 /* False: nothing more can be started in this lane now. */
@@ -216,6 +225,10 @@ static bool lane_step(struct run *run, struct lane *lane)
 	if (skip[0]) {
 		lane->next++;
 		report_without_running(run, test_case, VERDICT_SKIP, skip);
+		return true;
+	}
+	if (lane->target == TARGET_NVME && !run->options->in_guest) {
+		lane->next++; /* it is with the process that has the guest */
 		return true;
 	}
 	if (lane->used && lane->used + run_weight(lane, test_case) > lane->room)

@@ -33,7 +33,7 @@ static unsigned servers_needed(const struct plan *plan)
 
 	for (unsigned i = 0; i < plan->scenarios_count; i++)
 		count += plan->scenarios[i]->core[0] != '\0';
-	return count < RUN_SERVERS_MAX ? count : RUN_SERVERS_MAX;
+	return count < FORKSERVERS_MAX ? count : FORKSERVERS_MAX;
 }
 
 static unsigned lanes_used(const struct plan *plan)

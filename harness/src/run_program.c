@@ -108,8 +108,8 @@ static struct exec_options options_of(const struct test_case *test_case)
 		.follow_exec = test_case->program->follow_exec,
 		.deadline_ns = test_case->expect.deadline_ns,
 		.sim_deadline_ns = (uint64_t)test_case->expect.deadline_ns,
-		.sector_bytes = test_case->sector_bytes,
-		.memory_align_bytes = test_case->memory_align_bytes,
+		.sector_bytes = test_case->device.sector_bytes,
+		.memory_align_bytes = test_case->device.memory_align_bytes,
 		.status = status_wanted(test_case),
 	};
 }

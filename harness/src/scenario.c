@@ -10,6 +10,7 @@
 #include "scenario_schema.h"
 
 #define DEADLINE_DEFAULT_NS 5000000000
+#define DEVICE_DEFAULT_BYTES (UINT64_C(1) << 30) /* what is not written takes no room */
 
 const char *target_name(enum target target)
 {
@@ -24,6 +25,11 @@ const char *target_name(enum target target)
 		break;
 	}
 	return "none";
+}
+
+const char *file_system_name(enum scenario_file_system file_system)
+{
+	return file_system == FILE_SYSTEM_EXT4 ? "ext4" : "none";
 }
 
 /* Point into the fault's text, where the parser points. */
@@ -108,8 +114,13 @@ static void scenario_defaults(struct scenario *scenario)
 	scenario->expect.data = EXPECT_DATA_EXACT;
 	scenario->expect.deadline_ns = DEADLINE_DEFAULT_NS;
 	scenario->expect.program.status = PROGRAM_STATUS_UNSET;
-	scenario->sector_bytes = 512;
-	scenario->memory_align_bytes = 512;
+	scenario->device = (struct scenario_device){
+		.sector_bytes = 512,
+		.memory_align_bytes = 512,
+		.size_bytes = DEVICE_DEFAULT_BYTES,
+		.mdts = 7,
+		.queues = 8,
+	};
 }
 
 static void scenario_fini(struct scenario *scenario)

@@ -46,6 +46,19 @@ struct expectation {
 	struct program_expectation program;
 };
 
+enum scenario_file_system { FILE_SYSTEM_EXT4, FILE_SYSTEM_NONE };
+const char *file_system_name(enum scenario_file_system file_system);
+
+/* What the files lie on (key `device:`). A host has what it has; sim knows the two alignments. */
+struct scenario_device {
+	unsigned sector_bytes, memory_align_bytes;
+	uint64_t size_bytes;
+	unsigned mdts;	 /* longest transfer, 4 KiB << mdts; 0: no limit */
+	unsigned queues; /* pairs of I/O queues */
+	bool write_cache, read_only;
+	enum scenario_file_system file_system;
+};
+
 #define SCENARIO_MATRIX_KEYS_MAX 8
 #define SCENARIO_MATRIX_VALUES_MAX 32
 
@@ -81,7 +94,8 @@ struct scenario {
 	struct program program;	  /* in place of it, if there is one */
 	char *schedule_text;	  /* malloc'ed, lines; NULL none */
 	struct expectation expect;
-	unsigned sector_bytes, memory_align_bytes; /* sim device geometry (key `device:`) */
+	struct scenario_device device;
+	char checkpoint[2 * DIAG_FILE_BYTES]; /* file that the tensors' shapes are from, "" none */
 	struct yaml_node *root; /* the parsed YAML, owned here (the matrix is applied to it) */
 };
 

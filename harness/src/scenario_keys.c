@@ -262,11 +262,26 @@ const struct step_rule step_rules[STEP_COUNT] = {
 };
 
 static const struct scenario_key device_keys[] = {
-	{.name = "sector", .type = KEY_COUNT, FIELD(scenario, sector_bytes), RANGE(512, 4096),
-	 CHOICES("512", "4096"), .fallback = "512", .doc = "logical block size in bytes"},
-	{.name = "memory_align", .type = KEY_BYTES, FIELD(scenario, memory_align_bytes),
+	{.name = "sector", .type = KEY_COUNT, FIELD(scenario_device, sector_bytes),
+	 RANGE(512, 4096), CHOICES("512", "4096"), .fallback = "512",
+	 .doc = "logical block size in bytes"},
+	{.name = "memory_align", .type = KEY_BYTES, FIELD(scenario_device, memory_align_bytes),
 	 RANGE(1, 4096), .power_of_two = true, .fallback = "512",
-	 .doc = "alignment that direct I/O demands of memory"},
+	 .doc = "alignment that direct I/O demands of memory; sim only"},
+	{.name = "size", .type = KEY_BYTES, FIELD(scenario_device, size_bytes),
+	 RANGE(16 << 20, UINT64_C(1) << 40), .multiple = 1 << 20, .fallback = "1G",
+	 .doc = "of the namespace; nvme only, as all that follow"},
+	{.name = "mdts", .type = KEY_COUNT, FIELD(scenario_device, mdts), RANGE(0, 10),
+	 .fallback = "7", .doc = "longest transfer, 4096 bytes times 2 to the power of it; 0: any"},
+	{.name = "queues", .type = KEY_COUNT, FIELD(scenario_device, queues), RANGE(1, 64),
+	 .fallback = "8", .doc = "pairs of I/O queues of the controller"},
+	{.name = "write_cache", .type = KEY_BOOL, FIELD(scenario_device, write_cache),
+	 .fallback = "false", .doc = "a volatile write cache, lost when the power is cut"},
+	{.name = "read_only", .type = KEY_BOOL, FIELD(scenario_device, read_only),
+	 .fallback = "false", .doc = "every write is refused"},
+	{.name = "file_system", .type = KEY_CHOICE, FIELD(scenario_device, file_system),
+	 CHOICES("ext4", "none"), .fallback = "ext4",
+	 .doc = "what is on the namespace; none: the tensors lie on the bare device"},
 	{0},
 };
 
@@ -420,8 +435,8 @@ const struct scenario_key scenario_keys[] = {
 	 .allowed = "signal-exact, ptrace, io_pgetevents, direct-io, dio-align, dio-align-512, "
 		    "root, disk-512M, memory-1G, program-fio",
 	 .doc = "what the machine must have; else the case is skipped with that reason"},
-	{.name = "device", .type = KEY_MAP, .offset = 0, .keys = device_keys,
-	 .doc = "geometry of the device that sim stands for"},
+	{.name = "device", .type = KEY_MAP, .offset = offsetof(struct scenario, device),
+	 .keys = device_keys, .doc = "the device below the files, in sim and in a guest"},
 	{.name = "limits", .type = KEY_MAP, .offset = offsetof(struct scenario, workload.limits),
 	 .keys = limits_keys, .doc = "resource limits of the process under test"},
 	{.name = "arm", .type = KEY_CHOICE, FIELD(scenario, workload.arm_before_open),

@@ -167,6 +167,7 @@ static int read_checkpoint(struct scenario_reader *reader, const struct yaml_nod
 	if (scenario_read_map(reader, checkpoint_keys, node, &asked, "safetensors") < 0 ||
 	    find_file(reader, place, asked.file, path) < 0)
 		return -EINVAL;
+	snprintf(reader->scenario->checkpoint, sizeof(reader->scenario->checkpoint), "%s", path);
 	error = safetensors_read(path, &file, text, sizeof(text));
 	if (error == -ENOMEM)
 		return error;

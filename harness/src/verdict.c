@@ -111,6 +111,15 @@ static bool was_corrupted(const struct test_case *test_case, const struct case_r
 	return false;
 }
 
+/* Did a fault of the device take effect? Then the kernel has to complain of it. */
+static bool device_failed(const struct test_case *test_case, const struct case_result *result)
+{
+	for (unsigned i = 0; i < result->faults_count; i++)
+		if (result->faults[i].injected && fault_is_device(&test_case->schedule.faults[i]))
+			return true;
+	return false;
+}
+
 static bool has_failed(const struct test_case *test_case, struct case_result *result)
 {
 	bool any = test_case->expect.data == EXPECT_DATA_ANY;
@@ -119,6 +128,7 @@ static bool has_failed(const struct test_case *test_case, struct case_result *re
 	const char *const ignored[] = {
 		any ? "data" : "",
 		any || was_corrupted(test_case, result) ? "medium" : "",
+		device_failed(test_case, result) ? "kernel-io" : "",
 		NULL,
 	};
 	const struct finding *worst = result_worst(result, ignored);

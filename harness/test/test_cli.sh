@@ -71,10 +71,11 @@ expect 2 "no point 'io_sumbit'" run --fault 'io_sumbit => error:EIO'
 expect 2 'no case is left' run --target nvme
 expect 2 'nvme.read is a point of the device under a guest, and target sim has none' \
 	run --target sim --fault 'nvme.read#1 => error' scenarios/group/good.yaml
-expect 2 'and target host has none (target nvme has, which this version cannot run yet)' \
+expect 2 'and target host has none (target nvme has)' \
 	run --target host --fault 'nvme.flush => lost' scenarios/group/good.yaml
 expect 2 'device-on-sim.yaml: faults: nvme.write is a point of the device' run device-on-sim.yaml
-expect 77 'target nvme is not available in this version' run device.yaml
+expect 2 'remove: this version does that to no guest yet' \
+	run --target nvme --fault 'nvme.read#1 => remove' device.yaml
 expect 2 "no point is named 'io_sumbit', did you mean 'io_submit'" points io_sumbit
 expect 2 'no words are expected' schema x
 expect 2 'work' run --work-dir /nowhere scenarios/group
@@ -96,7 +97,7 @@ expect 0 'io_event (aio)' points io_event
 # shellcheck disable=SC2016 # backquotes of Markdown
 expect 0 '^| `io_submit` | `accept:COUNT` | transparent | C9 ' points --markdown
 expect 0 '"effect": "fails-all"' points --json io_setup
-expect 0 'nvme.read (nvme): .*target nvme only, which this version cannot run yet' points nvme.read
+expect 0 'nvme.read (nvme): .*target nvme only' points nvme.read
 expect 0 '"libfiu": null' points --json nvme.read
 
 # Runs: status, reports, several at once.

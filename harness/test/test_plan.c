@@ -30,7 +30,7 @@ static const char *const files[][2] = {
 				"    - [\"io_event#1 => res:EIO\", \"io_event#2 => dup\"]\n"},
 	{"group/host-only.yaml", "title: t\ntargets: host\n" SWAP "matrix:\n"
 				 "  swap.tensors.0.numel: [511, 512]\n"},
-	{"group/future.yaml", "title: t\ntargets: nvme\n" SWAP},
+	{"group/of-guests.yaml", "title: t\ntargets: nvme\nneeds: [memory-999999G]\n" SWAP},
 	{"group/needs-more.yaml", "title: t\nneeds: [memory-999999G]\n" SWAP},
 	{"group/errs-by-itself.yaml",
 	 "title: t\nswap:\n  tensors: [{name: a, numel: 100}]\n"
@@ -214,18 +214,30 @@ static void faults_of_the_command_line_replace_those_of_the_scenario(void **stat
 static void what_cannot_run_is_skipped_with_its_reason(void **state)
 {
 	struct plan_options nvme = {.targets = 1u << TARGET_NVME};
-	struct plan *plan = good_plan("group/future.yaml", (struct plan_options){0});
+	struct plan *plan = good_plan("group/needs-more.yaml", (struct plan_options){0});
 
 	(void)state;
-	assert_int_equal(plan->count, 1);
-	assert_string_equal(plan->cases[0].skip_reason,
-			    "target nvme is not available in this version");
-	plan_free(plan);
-	plan = good_plan("group/needs-more.yaml", (struct plan_options){0});
 	assert_int_equal(plan->count, 2);
 	assert_non_null(strstr(plan->cases[0].skip_reason, "1023998976 MiB needed"));
 	plan_free(plan);
 	refuse_plan("group/two-keys.yaml", nvme, "no case is left");
+}
+
+/* Outside nobody knows what the guest has; there, nothing is planned but what is asked for. */
+static void what_a_guest_lacks_is_seen_in_the_guest(void **state)
+{
+	struct plan_options in_guest = {.targets = 1u << TARGET_NVME, .in_guest = true};
+	struct plan *plan = good_plan("group/of-guests.yaml", (struct plan_options){0});
+
+	(void)state;
+	assert_int_equal(plan->count, 1);
+	assert_int_equal(plan->cases[0].target, TARGET_NVME);
+	assert_string_equal(plan->cases[0].skip_reason, "");
+	plan_free(plan);
+	plan = good_plan("group/of-guests.yaml", in_guest);
+	assert_int_equal(plan->count, 1);
+	assert_non_null(strstr(plan->cases[0].skip_reason, "MiB needed"));
+	plan_free(plan);
 }
 
 static void directories_are_searched_and_meta_and_soak_only_when_named(void **state)
@@ -365,6 +377,7 @@ int main(void)
 		cmocka_unit_test(cells_are_chosen_by_key_and_value),
 		cmocka_unit_test(faults_of_the_command_line_replace_those_of_the_scenario),
 		cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
+		cmocka_unit_test(what_a_guest_lacks_is_seen_in_the_guest),
 		cmocka_unit_test(directories_are_searched_and_meta_and_soak_only_when_named),
 		cmocka_unit_test(a_file_that_is_named_twice_is_one_scenario),
 		cmocka_unit_test(a_wrong_cell_is_refused_although_it_is_not_chosen),

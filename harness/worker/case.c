@@ -169,17 +169,31 @@ static void close_handle(void)
 	worker.handle = NULL;
 }
 
+/* Somebody else keeps faults of this case, those of a device. */
+static void tell_arming(uint32_t step)
+{
+	if (worker.wire.tell_arming)
+		step_pause(step, false);
+}
+
+static void arm(void)
+{
+	tell_arming(WIRE_STEP_ARM);
+	control_arm();
+}
+
 static void run(void)
 {
 	bool early = worker.workload.arm_before_open;
 
 	if (early)
-		control_arm();
+		arm();
 	step_open(NULL);
 	if (!early)
-		control_arm();
+		arm();
 	step_run_all();
 	control_disarm();
+	tell_arming(WIRE_STEP_DISARM);
 	drain();
 	release_all();
 	if (worker.workload.aftermath && worker.handle) {

@@ -58,16 +58,20 @@ int64_t step_timeout(const struct step *step)
 	return step->timeout_ns < 0 ? SWAPIO_FOREVER : step->timeout_ns;
 }
 
-/* Let the harness look at the files as they are now. */
-static void pause_for_reader(bool before)
+void step_pause(uint32_t step, bool before)
 {
-	struct wire_pause pause = {.id = worker.wire.id, .step = worker.step, .before = before};
+	struct wire_pause pause = {.id = worker.wire.id, .step = step, .before = before};
 
-	if (!(worker.wire.pause_steps & UINT64_C(1) << worker.step))
-		return;
 	if (raw_write(worker.fds[WIRE_FD_PAUSE], &pause, sizeof(pause)) != sizeof(pause) ||
 	    raw_read(worker.fds[WIRE_FD_PAUSE], &pause, sizeof(pause)) != sizeof(pause))
 		syscall(SYS_exit_group, 1); /* the harness is gone */
+}
+
+/* Let the harness look at the files as they are now. */
+static void pause_for_reader(bool before)
+{
+	if (worker.wire.pause_steps & UINT64_C(1) << worker.step)
+		step_pause(worker.step, before);
 }
 
 static void run_one(unsigned index)

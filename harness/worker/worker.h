@@ -93,6 +93,9 @@ void memory_touch(void *memory, size_t bytes);
 
 /* step.c and step_*.c */
 void step_run_all(void);
+/* Stand still until the harness answers; @step: the one that is done or, @before, to come, or one
+ * of WIRE_STEP_. */
+void step_pause(uint32_t step, bool before);
 void step_open(const struct step *step);
 void step_close(const struct step *step);
 void step_abort(const struct step *step);

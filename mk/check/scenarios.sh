@@ -5,6 +5,20 @@ set -eu
 
 target=$1
 shift
+if [ "$target" = nvme ]; then
+	why=
+	if ! command -v qemu-system-x86_64 >/dev/null; then
+		why='qemu-system-x86_64 is not installed'
+	elif ! "$BUILD/bin/swaptorture-guest-kernel" >/dev/null 2>"$TMPDIR/kernel"; then
+		why=$(tail -1 "$TMPDIR/kernel")
+	fi
+	rm -f "$TMPDIR/kernel"
+	if [ -n "$why" ]; then
+		echo "$why"
+		[ "${NEED_GUEST:-}" = 1 ] && exit 1
+		exit 77
+	fi
+fi
 status=0
 "$BUILD/bin/swaptorture" run --target "$target" --report "tap:$TMPDIR/report.tap" "$@" ||
 	status=$?

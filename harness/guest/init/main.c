@@ -25,6 +25,7 @@
 #define CHANNEL_FD 3
 #define CONSOLE_LEVEL 6	 /* printed from here on: what is more than information */
 #define KLOG_SET_LEVEL 8 /* SYSLOG_ACTION_CONSOLE_LEVEL */
+#define HUNG_TASK_SECONDS "20"
 #define DISKS_DEADLINE_MS 30000u
 #define DISKS_AGAIN_MS 20
 #define MODULE_COMPRESSED 4 /* MODULE_INIT_COMPRESSED_FILE */
@@ -258,6 +259,17 @@ static int await(pid_t wanted)
 	return status;
 }
 
+/* The kernel looks for tasks that are stuck only so often: within a case, not after it. */
+static void hasten_hung_tasks(void)
+{
+	int fd = open("/proc/sys/kernel/hung_task_timeout_secs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, HUNG_TASK_SECONDS, strlen(HUNG_TASK_SECONDS)) < 0)
+		complain("hung_task_timeout_secs");
+	if (fd >= 0)
+		close(fd);
+}
+
 static void set_environment(void)
 {
 	setenv("PATH", "/opt/swaptorture/bin:/bin", 1);
@@ -287,6 +299,7 @@ int main(int argc, char **argv)
 	mount_all();
 	read_command_line();
 	load_modules();
+	hasten_hung_tasks();
 	set_environment();
 	sethostname("guest", 5);
 	shell = told("swaptorture.shell");

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_guest_internal.h - what the parts of the process share that runs cases in a guest.
+ *
+ * Threads: one thread; guest and devices end with it.
+ */
+#ifndef RUN_GUEST_INTERNAL_H
+#define RUN_GUEST_INTERNAL_H
+
+#include <limits.h>
+
+#include "case.h"
+#include "device.h"
+#include "guest.h"
+#include "result.h"
+
+/* What the process says: the result of a case, or in its reason why there is no guest at all. */
+struct guest_message {
+	bool refused;
+	unsigned index; /* of the case in the plan */
+	struct case_result result;
+};
+
+struct guest_parts { /* the programs that go into a guest, found */
+	char paths[7][PATH_MAX];
+	struct guest_programs programs;
+};
+
+/* A namespace in the guest, and what it is made of. */
+struct guest_disk {
+	bool plugged, mounted;
+	char id[GUEST_ID_BYTES];
+	struct scenario_device geometry;
+	int image_fd; /* -1: none */
+	struct device *device;
+	const struct schedule *schedule; /* that its device was given */
+	bool faulty;			 /* its device was given faults: it is another's no more */
+	char node[64], directory[64];
+};
+
+struct guest_lane {
+	const struct plan *plan;
+	const char *keep_dir; /* where what is kept of a case lies */
+	struct guest_parts parts;
+	struct guest_file *files; /* scenarios and what they name */
+	unsigned files_count;
+	struct guest *guest; /* NULL: none is up */
+	struct guest_disk disk;
+	unsigned disks_made; /* each gets a name of its own */
+};
+
+/* run_guest_lane.c: all cases, in the process that was made for it. Never returns. */
+_Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket);
+/* A guest is up behind it. 0, -errno with @diag. */
+int guest_lane_boot(struct guest_lane *lane, struct diag *diag);
+/* What there is of guest and disk is thrown away. */
+void guest_lane_drop(struct guest_lane *lane);
+/*
+ * Say a line (consumed) and wait for what comes of it, @ret its "done" (a new reference, if not
+ * NULL). In between the guest may ask for the device of the lane's disk. 0; -errno of the guest's
+ * "failed"; -EPIPE it died, -ETIMEDOUT no answer came, -EPROTO: it is no use any more; with @diag.
+ */
+int guest_lane_ask(struct guest_lane *lane, json_t *line, unsigned seconds, json_t **ret,
+		   struct diag *diag);
+bool guest_lane_is_lost(int error);
+
+/* run_guest_case.c: run one; its result. */
+void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
+		    struct case_result *ret_result);
+
+/* run_guest_disk.c: a namespace fit for the case is mounted behind it. 0, -errno with @diag. */
+int guest_disk_provide(struct guest_lane *lane, const struct test_case *test_case,
+		       struct diag *diag);
+/* Take it out in order. 0, -errno with @diag: the guest does not let go. */
+int guest_disk_remove(struct guest_lane *lane, struct diag *diag);
+/* The guest is gone: the rest goes, too. */
+void guest_disk_forget(struct guest_disk *disk);
+
+/* run_guest_parts.c: programs beside this one, and the files of the plan's cases. 0, -errno. */
+int guest_parts_find(struct guest_parts *parts, struct diag *diag);
+/* Where that file lies in the guest; to be freed. NULL: there is none here, or no memory. */
+char *guest_parts_path(const char *path);
+int guest_parts_files(const struct plan *plan, struct guest_file **ret_files, unsigned *ret_count);
+
+#endif /* RUN_GUEST_INTERNAL_H */

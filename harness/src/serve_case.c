@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serve_case.c - runs one case in the guest, with the code that runs cases everywhere. The answer
+ * holds the result, and as texts the files that a person needs if it did not pass.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "result_json.h"
+#include "run.h"
+#include "serve.h"
+
+#define CELLS_MAX SCENARIO_MATRIX_KEYS_MAX
+#define KEPT_BYTES_MAX (256u * 1024) /* of one file; its end is what counts */
+
+struct request {
+	struct plan_options plan;
+	struct run_options run;
+	const char *scenario;
+	const char *cells[CELLS_MAX];
+	const char *faults[SCHEDULE_FAULTS_MAX];
+	struct run_device device;
+	struct serve *serve;
+	json_t *result; /* NULL: none came */
+	json_t *kept;
+};
+
+/* ---- what is asked for ---- */
+
+static int read_words(const json_t *list, const char *name, const char **words, unsigned room,
+		      unsigned *ret_count, struct diag *diag)
+{
+	size_t count = json_array_size(list);
+
+	if (count > room)
+		return diag_set(diag, NULL, 0, 0, "%s: more than %u", name, room);
+	for (size_t i = 0; i < count; i++) {
+		words[i] = json_string_value(json_array_get(list, i));
+		if (!words[i])
+			return diag_set(diag, NULL, 0, 0, "%s: must be a list of texts", name);
+	}
+	*ret_count = (unsigned)count;
+	return 0;
+}
+
+static int read_request(json_t *asked, struct request *request, struct diag *diag)
+{
+	struct plan_options *plan = &request->plan;
+	const char *work_dir = NULL;
+	json_int_t seed = 0;
+	int patience = 0, device = 0, result;
+	json_t *cells = NULL, *faults = NULL;
+
+	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b}", "scenario",
+			&request->scenario, "cells", &cells, "faults", &faults, "seed", &seed,
+			"work_dir", &work_dir, "patience", &patience, "device", &device) < 0 ||
+	    patience < 1)
+		return diag_set(diag, NULL, 0, 0,
+				"run: a member is missing or is not what it must be");
+	result = read_words(cells, "cells", request->cells, CELLS_MAX, &plan->cells_count, diag);
+	if (result == 0)
+		result = read_words(faults, "faults", request->faults, SCHEDULE_FAULTS_MAX,
+				    &plan->faults_count, diag);
+	plan->paths = &request->scenario;
+	plan->paths_count = 1;
+	plan->targets = 1u << TARGET_NVME;
+	plan->cells = request->cells;
+	plan->faults = request->faults;
+	plan->seed = (uint64_t)seed;
+	plan->work_root = request->run.work_root = work_dir;
+	plan->in_guest = request->run.in_guest = true;
+	request->run.jobs = 1;
+	request->run.patience = (unsigned)patience;
+	request->run.pool = &request->serve->pool;
+	request->run.kernel_log = request->serve->kernel_log;
+	request->run.device = device ? &request->device : NULL;
+	return result;
+}
+
+/* ---- the faults of the device are on the other side ---- */
+
+/* 0 or -errno, and the whole answer (a new reference) if @ret is not NULL. */
+static int ask(struct serve *serve, const char *what, json_t **ret)
+{
+	json_t *answer = NULL;
+	json_int_t value = -EPROTO;
+	int result = serve_channel_send(&serve->channel, json_pack("{s:s}", "ask", what));
+
+	if (result < 0)
+		return result;
+	result = serve_channel_receive(&serve->channel, &answer);
+	if (result <= 0)
+		return result < 0 ? result : -EPIPE;
+	if (json_unpack(answer, "{s:I}", "answer", &value) < 0)
+		value = -EPROTO;
+	if (ret && value == 0)
+		*ret = json_incref(answer);
+	json_decref(answer);
+	return (int)value;
+}
+
+static int arm(void *arg)
+{
+	return ask(arg, "arm", NULL);
+}
+
+static int disarm(void *arg)
+{
+	return ask(arg, "disarm", NULL);
+}
+
+static int take_fault(json_t *object, struct case_result *result)
+{
+	json_int_t index = -1, fired = 0, injected = 0, missed = 0;
+	const char *why = "";
+	struct fault_outcome *fault;
+
+	if (json_unpack(object, "{s:I, s:I, s:I, s:I, s:s}", "index", &index, "fired", &fired,
+			"injected", &injected, "missed", &missed, "why_missed", &why) < 0 ||
+	    index < 0 || index >= (json_int_t)result->faults_count)
+		return -EPROTO;
+	fault = &result->faults[index];
+	fault->fired = (uint64_t)fired;
+	fault->injected = (uint64_t)injected;
+	fault->missed = (uint64_t)missed;
+	snprintf(fault->why_missed, sizeof(fault->why_missed), "%s", why);
+	return 0;
+}
+
+static int take_outcome(struct case_result *result, void *arg)
+{
+	json_t *answer = NULL;
+	const json_t *faults;
+	int error = ask(arg, "outcome", &answer);
+
+	faults = json_object_get(answer, "faults");
+	if (error == 0 && !json_is_array(faults))
+		error = -EPROTO;
+	for (size_t i = 0; error == 0 && i < json_array_size(faults); i++)
+		error = take_fault(json_array_get(faults, i), result);
+	json_decref(answer);
+	return error;
+}
+
+/* ---- what comes of it ---- */
+
+static const char *const kept_files[] = {"case.txt", "events.txt", "outcome.ndjson"};
+
+/* The last KEPT_BYTES_MAX of it; NULL: there is none, or it is no text. */
+static json_t *text_of(const char *directory, const char *name)
+{
+	static char text[KEPT_BYTES_MAX];
+	char path[sizeof(((struct case_result *)0)->work_dir) + 64];
+	json_t *value = NULL;
+	ssize_t got = -1;
+	off_t bytes;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	bytes = lseek(fd, 0, SEEK_END);
+	if (bytes >= 0)
+		got = pread(fd, text, sizeof(text),
+			    bytes > (off_t)sizeof(text) ? bytes - (off_t)sizeof(text) : 0);
+	if (got >= 0)
+		value = json_stringn(text, (size_t)got);
+	close(fd);
+	return value;
+}
+
+static void on_begin(void *arg)
+{
+	(void)arg;
+}
+
+static void on_result(const struct case_result *result, void *arg)
+{
+	struct request *request = arg;
+
+	json_decref(request->result);
+	json_decref(request->kept);
+	request->result = result_to_json(result);
+	request->kept = json_object();
+	for (size_t i = 0; i < sizeof(kept_files) / sizeof(*kept_files); i++)
+		if (result->work_dir[0])
+			json_object_set_new(request->kept, kept_files[i],
+					    text_of(result->work_dir, kept_files[i]));
+}
+
+static int run_it(struct request *request, struct diag *diag)
+{
+	const struct run_listener listener = {on_begin, on_result, request};
+	struct report_summary summary;
+	struct plan *plan = NULL;
+	int error = plan_make(&request->plan, &plan, diag);
+
+	if (error < 0)
+		return error;
+	if (plan->count == 1)
+		error = run_plan(plan, &request->run, &listener, &summary, diag);
+	else
+		error = diag_set(diag, NULL, 0, 0, "run: these are %u cases", plan->count);
+	plan_free(plan);
+	if (error == 0 && !request->result)
+		error = diag_set(diag, NULL, 0, 0, "run: no result came of it");
+	return error;
+}
+
+json_t *serve_case(struct serve *serve, json_t *asked)
+{
+	struct request request = {
+		.serve = serve,
+		.device = {arm, disarm, take_outcome, serve},
+	};
+	struct diag diag = {.text = ""};
+	json_t *answer;
+	int error = read_request(asked, &request, &diag);
+
+	if (error == 0)
+		error = run_it(&request, &diag);
+	if (error == 0)
+		answer = serve_done(
+			json_pack("{s:O, s:O}", "case", request.result, "kept", request.kept));
+	else
+		answer = serve_failed(error, &diag);
+	json_decref(request.result);
+	json_decref(request.kept);
+	return answer;
+}
