@@ -88,6 +88,7 @@ for suite in "$@"; do
 		case ${T:-} in
 		scenarios/*) named $T ;;
 		*)
+			scenarios scenario "$build" nvme '' $groups
 			scenarios scenario "$build" host '' $groups
 			scenarios scenario "$build" sim '' $groups
 			;;
