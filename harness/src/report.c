@@ -142,6 +142,7 @@ int report_close(struct report *report)
 	    !error)
 		error = -errno;
 	report_table_destroy(report->table);
+	report_differ_destroy(report->differ);
 	free(report->path);
 	free(report);
 	return error;

@@ -12,6 +12,7 @@
 #include "report.h"
 
 struct report_table; /* rows of the text report */
+struct report_differ;
 
 struct report {
 	const struct report_ops *ops;
@@ -24,6 +25,8 @@ struct report {
 	unsigned done;
 	unsigned counts[VERDICT_COUNT];
 	struct report_table *table;
+	struct report_differ *differ;
+	char skip_reason[FINDING_TEXT_BYTES]; /* told last */
 };
 
 extern const struct report_ops report_text_ops, report_ndjson_ops, report_tap_ops;
@@ -38,5 +41,11 @@ int report_table_create(const struct plan *plan, struct report_table **ret_table
 void report_table_destroy(struct report_table *table);
 void report_table_add(struct report_table *table, const struct case_result *result);
 void report_table_print(const struct report_table *table, FILE *stream);
+
+/* Cases that ended otherwise in a guest than on the host. -ENOMEM. */
+int report_differ_create(const struct plan *plan, struct report_differ **ret_differ);
+void report_differ_destroy(struct report_differ *differ);
+void report_differ_add(struct report_differ *differ, const struct case_result *result);
+void report_differ_print(const struct report_differ *differ, FILE *stream);
 
 #endif /* REPORT_INTERNAL_H */

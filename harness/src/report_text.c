@@ -29,11 +29,14 @@ static void draw_progress(struct report *report, const char *name)
 
 static int text_begin(struct report *report, const struct plan *plan)
 {
+	int error;
+
 	fprintf(report->stream, "%u case%s of %u scenario%s, seed %" PRIu64 "\n", plan->count,
 		plural(plan->count), plan->scenarios_count, plural(plan->scenarios_count),
 		plan->seed);
 	draw_progress(report, "");
-	return report_table_create(plan, &report->table);
+	error = report_table_create(plan, &report->table);
+	return error < 0 ? error : report_differ_create(plan, &report->differ);
 }
 
 static void print_head(FILE *stream, const struct case_result *result)
@@ -85,13 +88,22 @@ static void print_story(FILE *stream, const struct case_result *result)
 		fprintf(stream, "  kept:  %s\n", result->work_dir);
 }
 
+/* What nobody knew when it was planned. Where many are skipped for one reason, it is told once. */
+static void tell_skip(struct report *report, const struct case_result *result)
+{
+	if (strcmp(report->skip_reason, result->reason) == 0)
+		return;
+	memcpy(report->skip_reason, result->reason, sizeof(report->skip_reason));
+	clear_progress(report);
+	fprintf(report->stream, "skipped: %s: %s\n", result->test_case->name, result->reason);
+}
+
 static int text_result(struct report *report, const struct case_result *result)
 {
 	report_table_add(report->table, result);
+	report_differ_add(report->differ, result);
 	if (result->verdict == VERDICT_SKIP && !result->test_case->skip_reason[0]) {
-		clear_progress(report);
-		fprintf(report->stream, "skipped: %s: %s\n", result->test_case->name,
-			result->reason);
+		tell_skip(report, result);
 	} else if (result->verdict != VERDICT_PASS && result->verdict != VERDICT_SKIP) {
 		clear_progress(report);
 		print_story(report->stream, result);
@@ -125,6 +137,7 @@ static int text_end(struct report *report, const struct report_summary *summary)
 	report_table_print(report->table, report->stream);
 	fputc('\n', report->stream);
 	print_skips(report);
+	report_differ_print(report->differ, report->stream);
 	if (summary->interrupted)
 		fprintf(report->stream, "interrupted: %u of %u cases ran\n", report->done,
 			report->plan->count);
