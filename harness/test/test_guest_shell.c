@@ -222,8 +222,8 @@ static void a_shell_sees_the_namespaces_and_runs_a_scenario(void **state)
 	run("dd if=/dev/zero of=/dev/nvme0n1 bs=4096 count=16 oflag=direct; echo dd-$?", "\ndd-0");
 	run("dd if=/dev/nvme0n1 of=/dev/null bs=512 count=1 iflag=direct; echo dd-$?", "\ndd-1");
 	run("mke2fs -q /dev/nvme0n1 && mount /dev/nvme0n1 /mnt; echo mount-$?", "\nmount-0");
-	run("swaptorture run scenarios/partial --filter '*short-read-mid*' --target host "
-	    "--work-dir /mnt; echo run-$?",
+	run("swaptorture run scenarios/partial --filter '*short-read-mid*' --case workers=1 "
+	    "--case overlap_events=true --target host --work-dir /mnt; echo run-$?",
 	    "\nrun-0");
 	type("sleep 100\r");
 	type("\x03"); /* the guest's, not ours */

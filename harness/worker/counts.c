@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "leaks.h"
 #include "raw.h"
@@ -24,6 +27,8 @@ enum count {
 };
 
 #define SIGNALS_BYTES 128
+#define THREADS_AGAIN_NS 5000000
+#define THREADS_TRIES 200 /* a second: an emulated processor takes its time */
 
 static struct counts {
 	int64_t values[COUNT_COUNT];
@@ -170,8 +175,24 @@ void counts_tell_before(void)
 	tell_counts("before", before.values, names, COUNT_COUNT);
 }
 
+/* Who waits for a thread's end is woken before the kernel counts one thread less. */
+static void await_threads(void)
+{
+	static char status[8192];
+	const struct timespec moment = {.tv_nsec = THREADS_AGAIN_NS};
+
+	for (unsigned tries = 0; tries < THREADS_TRIES; tries++) {
+		read_status(status, sizeof(status));
+		if (number_of(status, "Threads:") <= before.values[COUNT_THREADS])
+			return;
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+}
+
 void counts_tell_after(void)
 {
+	if (LEAKS_COUNT_THREADS)
+		await_threads();
 	count_all(&after);
 	tell_counts("after", after.values, names, COUNT_COUNT);
 }
