@@ -38,8 +38,8 @@ mkdir empty
 printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$TMPDIR/empty" "$swaptorture" >bare
 chmod +x bare
 swaptorture=./bare
-run 2 'target nvme: qemu-system-x86_64' --target nvme good.yaml
-run 77 'skipped: .*qemu-system-x86_64' good.yaml
+run 2 'target nvme: no qemu-system-x86_64' --target nvme good.yaml
+run 77 'skipped: .*no qemu-system-x86_64' good.yaml
 swaptorture=$BUILD/bin/swaptorture
 [ -z "$(ls -A work)" ] || fail "left by runs without QEMU: $(ls work)"
 

@@ -68,9 +68,18 @@ groups=$(cd scenarios && find . -mindepth 1 -maxdepth 1 -type d ! -name meta ! -
 	! -name soak |
 	sed 's|^\./||' | sort)
 
-# Groups where cases can be chosen by their number of workers: not those that only run programs.
+# Groups where cases of sim can be chosen by their number of workers: not those that only run
+# programs, or only in guests.
+has_workers() {
+	grep -q '^  workers:' "$1" && ! grep '^targets:' "$1" | grep -qv sim
+}
 with_workers=$(cd scenarios && for group in $groups; do
-	! grep -qs '^  workers:' "$group"/*.yaml || echo "$group"
+	for file in "$group"/*.yaml; do
+		if has_workers "$file"; then
+			echo "$group"
+			break
+		fi
+	done
 done)
 
 # What is about threads: of one worker beside the caller, and of several on one file.
