@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "guest.h"
+#include "guest_parts.h"
 #include "number.h"
 #include "places.h"
-#include "run_paths.h"
 #include "run_signal.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -58,9 +57,8 @@ struct session {
 	const char *files[GUEST_NAMESPACES_MAX]; /* NULL: in memory. Borrowed from argv */
 	unsigned count;
 	const char *print;
-	struct guest_programs programs;
-	struct run_paths paths;
-	char init[PATH_MAX], kernel_tool[PATH_MAX], self[PATH_MAX], scenarios[PATH_MAX];
+	struct guest_parts parts;
+	char scenarios[PATH_MAX];
 };
 
 static int take_count(const char *key, const char *text, unsigned max, unsigned *ret_value,
@@ -223,38 +221,13 @@ static int take_option(struct session *session, enum guest_option option, char *
 	return 0;
 }
 
-static int find_one(const char *name, char *path, struct diag *diag)
-{
-	int error = run_paths_program(name, path);
-
-	if (error < 0)
-		diag_set(diag, NULL, 0, 0, "%s: %s; is the build complete?", name,
-			 strerror(-error));
-	return error;
-}
-
 static int find_programs(struct session *session, struct diag *diag)
 {
-	int error = run_paths_find(&session->paths, NULL, diag);
+	int error = guest_parts_find(&session->parts, diag);
 
-	if (error == 0)
-		error = find_one("swaptorture-guest-init", session->init, diag);
-	if (error == 0)
-		error = find_one("swaptorture-guest-kernel", session->kernel_tool, diag);
-	if (error == 0 && readlink("/proc/self/exe", session->self, PATH_MAX - 1) < 0)
-		error = diag_set(diag, NULL, 0, 0, "/proc/self/exe: %s", strerror(errno));
-	session->programs = (struct guest_programs){
-		.init = session->init,
-		.kernel_tool = session->kernel_tool,
-		.swaptorture = session->self,
-		.worker = session->paths.worker,
-		.preload = session->paths.preload,
-		.meta = session->paths.meta,
-		.suppressions = session->paths.suppressions,
-	};
 	if (places_scenarios(session->scenarios, sizeof(session->scenarios)) == 0)
-		session->programs.scenarios = session->scenarios;
-	session->options.programs = &session->programs;
+		session->parts.programs.scenarios = session->scenarios;
+	session->options.programs = &session->parts.programs;
 	return error;
 }
 

@@ -16,17 +16,12 @@
 #include "run_guest_internal.h"
 #include "run_internal.h"
 
-static bool is_for_guest(const struct test_case *test_case)
-{
-	return test_case->target == TARGET_NVME && !test_case->skip_reason[0];
-}
-
 static bool is_needed(const struct run *run)
 {
 	if (run->options->in_guest || run->options->under)
 		return false; /* see run_under_refuses() */
 	for (unsigned i = 0; i < run->plan->count; i++)
-		if (is_for_guest(&run->plan->cases[i]))
+		if (guest_lane_has(&run->plan->cases[i]))
 			return true;
 	return false;
 }
@@ -85,7 +80,7 @@ static void report_untold(struct run *run, int status)
 	bool refused = run->guest.refused[0];
 
 	for (unsigned i = 0; result && !run->error && i < run->plan->count; i++) {
-		if (!is_for_guest(&run->plan->cases[i]) || run->guest.told[i])
+		if (!guest_lane_has(&run->plan->cases[i]) || run->guest.told[i])
 			continue;
 		result->test_case = &run->plan->cases[i];
 		result->verdict = refused ? VERDICT_SKIP : VERDICT_BROKEN;

@@ -56,7 +56,7 @@ static unsigned patience_of(const struct guest_lane *lane)
 
 static json_t *question(const struct guest_lane *lane, const struct test_case *test_case)
 {
-	char *path = guest_parts_path(test_case->scenario->path);
+	char *path = guest_files_path(test_case->scenario->path);
 	json_t *line = json_pack("{s:{s:s, s:o, s:o, s:I, s:s, s:i, s:b}}", "run", "scenario",
 				 path ? path : test_case->scenario->path, "cells",
 				 cells_json(test_case), "faults", faults_json(test_case), "seed",

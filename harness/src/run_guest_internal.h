@@ -7,11 +7,9 @@
 #ifndef RUN_GUEST_INTERNAL_H
 #define RUN_GUEST_INTERNAL_H
 
-#include <limits.h>
-
 #include "case.h"
 #include "device.h"
-#include "guest.h"
+#include "guest_parts.h"
 #include "result.h"
 
 /* What the process says: the result of a case, or in its reason why there is no guest at all. */
@@ -19,11 +17,6 @@ struct guest_message {
 	bool refused;
 	unsigned index; /* of the case in the plan */
 	struct case_result result;
-};
-
-struct guest_parts { /* the programs that go into a guest, found */
-	char paths[7][PATH_MAX];
-	struct guest_programs programs;
 };
 
 /* A namespace in the guest, and what it is made of. */
@@ -48,6 +41,12 @@ struct guest_lane {
 	struct guest_disk disk;
 	unsigned disks_made; /* each gets a name of its own */
 };
+
+/* Is the case one of those that run in the guest? */
+static inline bool guest_lane_has(const struct test_case *test_case)
+{
+	return test_case->target == TARGET_NVME && !test_case->skip_reason[0];
+}
 
 /* run_guest_lane.c: all cases, in the process that was made for it. Never returns. */
 _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket);
@@ -76,10 +75,9 @@ int guest_disk_remove(struct guest_lane *lane, struct diag *diag);
 /* The guest is gone: the rest goes, too. */
 void guest_disk_forget(struct guest_disk *disk);
 
-/* run_guest_parts.c: programs beside this one, and the files of the plan's cases. 0, -errno. */
-int guest_parts_find(struct guest_parts *parts, struct diag *diag);
+/* run_guest_files.c: what the plan's cases read. 0, -errno. */
+int guest_files_find(const struct plan *plan, struct guest_file **ret_files, unsigned *ret_count);
 /* Where that file lies in the guest; to be freed. NULL: there is none here, or no memory. */
-char *guest_parts_path(const char *path);
-int guest_parts_files(const struct plan *plan, struct guest_file **ret_files, unsigned *ret_count);
+char *guest_files_path(const char *path);
 
 #endif /* RUN_GUEST_INTERNAL_H */

@@ -5,14 +5,13 @@
  * does not answer, is replaced before the next case.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "guest_wait.h"
 #include "run_guest_internal.h"
 
 bool guest_lane_is_lost(int error)
@@ -65,14 +64,6 @@ static int answer(struct guest_lane *lane, const char *what)
 
 /* ---- a line, and what comes of it ---- */
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int take_failed(const json_t *failed, struct diag *diag)
 {
 	const char *text = json_string_value(json_object_get(failed, "text"));
@@ -102,16 +93,13 @@ static int take_line(struct guest_lane *lane, json_t *line, json_t **ret, int *r
 	return 1;
 }
 
-static int wait_for_guest(struct guest_lane *lane, int64_t due_ms)
+/* Signals are the run's; it ends us. */
+static int wait_for_guest(struct guest_lane *lane, uint64_t deadline)
 {
+	static const struct guest_interrupt none;
 	struct pollfd polled = {.fd = guest_fd(lane->guest), .events = POLLIN};
-	int64_t left = due_ms - now_ms();
 
-	if (left <= 0)
-		return -ETIMEDOUT;
-	if (poll(&polled, 1, (int)left) < 0 && errno != EINTR)
-		return -errno;
-	return 0;
+	return guest_wait(&polled, 1, deadline, &none);
 }
 
 static void tell_lost(struct guest_lane *lane, int error, unsigned seconds, struct diag *diag)
@@ -132,7 +120,7 @@ static void tell_lost(struct guest_lane *lane, int error, unsigned seconds, stru
 int guest_lane_ask(struct guest_lane *lane, json_t *line, unsigned seconds, json_t **ret,
 		   struct diag *diag)
 {
-	int64_t due_ms = now_ms() + 1000 * (int64_t)seconds;
+	uint64_t deadline = guest_deadline(1000 * seconds);
 	int result = line ? guest_send(lane->guest, line) : -ENOMEM, error = 0;
 
 	json_decref(line);
@@ -143,7 +131,7 @@ int guest_lane_ask(struct guest_lane *lane, json_t *line, unsigned seconds, json
 		if (result > 0)
 			result = take_line(lane, got, ret, &error, diag);
 		else if (result == 0)
-			result = wait_for_guest(lane, due_ms);
+			result = wait_for_guest(lane, deadline);
 		json_decref(got);
 	}
 	if (result > 0)
@@ -189,11 +177,6 @@ static void refuse(int socket, struct guest_message *message, const struct diag 
 	_exit(1);
 }
 
-static bool is_for_us(const struct test_case *test_case)
-{
-	return test_case->target == TARGET_NVME && !test_case->skip_reason[0];
-}
-
 _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket)
 {
 	static struct guest_message message;
@@ -206,7 +189,7 @@ _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, in
 	lane.disk.image_fd = -1;
 	error = guest_parts_find(&lane.parts, &diag);
 	if (error == 0)
-		error = guest_parts_files(plan, &lane.files, &lane.files_count);
+		error = guest_files_find(plan, &lane.files, &lane.files_count);
 	if (error < 0 && !diag.text[0])
 		diag_set(&diag, NULL, 0, 0, "files of the guest: %s", strerror(-error));
 	if (error == 0)
@@ -214,7 +197,7 @@ _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, in
 	if (error < 0)
 		refuse(socket, &message, &diag);
 	for (unsigned i = 0; i < plan->count; i++) {
-		if (!is_for_us(&plan->cases[i]))
+		if (!guest_lane_has(&plan->cases[i]))
 			continue;
 		message.index = i;
 		guest_case_run(&lane, &plan->cases[i], &message.result);

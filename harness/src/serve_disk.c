@@ -33,34 +33,37 @@ static void wait_a_moment(void)
 	poll(NULL, 0, LOOK_AGAIN_MS);
 }
 
-/* The kernel pads serial numbers with blanks. */
-static bool has_serial(const char *name, const char *serial)
+/* Of a block device; "" if it has none. The kernel pads serial numbers with blanks. */
+static void read_attribute(const char *name, const char *attribute, char text[SERVE_DISK_BYTES])
 {
-	char path[300], text[64] = "";
+	char path[300];
+	ssize_t got = -1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/sys/block/%s/device/serial", name);
+	snprintf(path, sizeof(path), "/sys/block/%s/%s", name, attribute);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	if (fd >= 0)
+	if (fd >= 0) {
+		got = read(fd, text, SERVE_DISK_BYTES - 1);
 		close(fd);
+	}
+	text[got < 0 ? 0 : got] = '\0';
 	text[strcspn(text, " \n")] = '\0';
+}
+
+static bool has_serial(const char *name, const char *serial)
+{
+	char text[SERVE_DISK_BYTES];
+
+	read_attribute(name, "device/serial", text);
 	return strcmp(text, serial) == 0;
 }
 
 /* One whose size is not known yet is not ready yet, neither is one without its node. */
 static bool is_ready(const char *name, char device[SERVE_DISK_BYTES])
 {
-	char path[300], text[32] = "";
-	int fd;
+	char text[SERVE_DISK_BYTES];
 
-	snprintf(path, sizeof(path), "/sys/block/%s/size", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	read_attribute(name, "size", text);
 	snprintf(device, SERVE_DISK_BYTES, "/dev/%.48s", name);
 	return text[0] && text[0] != '0' && access(device, F_OK) == 0;
 }
