@@ -107,13 +107,17 @@ static int hear(const struct device *device)
 	return recv(device->control, &word, sizeof(word), 0) == (ssize_t)sizeof(word) ? 0 : -EPIPE;
 }
 
-/* It says its first word, or ends. */
-static int await_start(const struct device *device, struct diag *diag)
+/* It says its first word, or ends. A shorter patience than the usual one counts from then on: how
+ * long a process takes to start is the machine's affair. */
+static int await_start(struct device *device, unsigned answer_ms, struct diag *diag)
 {
-	int result = hear(device);
+	int result;
 
+	device->answer_ms = answer_ms > ANSWER_MS ? answer_ms : ANSWER_MS;
+	result = hear(device);
 	if (result < 0)
 		diag_set(diag, NULL, 0, 0, "device: its process did not start (out of memory?)");
+	device->answer_ms = answer_ms ? answer_ms : ANSWER_MS;
 	return result;
 }
 
@@ -137,7 +141,7 @@ static int start(struct device *device, const struct device_options *options, in
 	if (result < 0)
 		diag_set(diag, NULL, 0, 0, "device: fork: %s", strerror(-result));
 	else
-		result = await_start(device, diag);
+		result = await_start(device, options->answer_ms, diag);
 	if (result < 0)
 		close(ends[0][0]);
 	else
@@ -159,7 +163,6 @@ int device_start(struct device **ret_device, const struct device_options *option
 		return -ENOMEM;
 	}
 	device->control = device->events = -1;
-	device->answer_ms = options->answer_ms ? options->answer_ms : ANSWER_MS;
 	device->shared = mmap(NULL, sizeof(*device->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (device->shared == MAP_FAILED) {

@@ -28,7 +28,8 @@ struct device_options {
 	 * later device: after a power cut it holds what survived. */
 	int image_fd;
 	const struct schedule *schedule; /* its faults at other points are ignored; NULL: none */
-	/* A process that takes longer for an answer is taken for dead, and killed. 0: 10 s. */
+	/* A process that takes longer for an answer is taken for dead, and killed. 0: 10 s. It has
+	 * at least that long to start. */
 	unsigned answer_ms;
 };
 
