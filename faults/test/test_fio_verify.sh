@@ -27,7 +27,8 @@ complains 'io_event#100 op=write => lost' --rw=write --verify=crc32c
 complains 'io_event#100 => res:EIO' --rw=write --verify=crc32c
 grep -q 'Input/output error' "$OUT" || fail "fio reports another error: $(tail -5 "$OUT")"
 
-passes 'io_event#5..400+7 op=read => short:512; io_submit#5..50+5 => error:EAGAIN' \
+# Not the rests of 512 bytes: none of their bytes would be left, which is the end of a file for fio.
+passes 'io_event#5..400+7 op=read length=1024.. => short:512; io_submit#5..50+5 => error:EAGAIN' \
 	--rw=write --verify=crc32c
 expect_count 57 '^inject.*short'
 expect_count 10 '^inject io_submit'
@@ -35,7 +36,7 @@ expect_count 10 '^inject io_submit'
 # A short write is resumed where it ended: no hole is left behind. (fio counts the bytes that it
 # submits twice, so that it stops a little before the end of the file.)
 rm -f data
-passes 'io_event#5..200+7 op=write => short:512' --rw=write --buffer_pattern=0x5a5a5a5a
+passes 'io_event#5..200+7 op=write length=1024.. => short:512' --rw=write --buffer_pattern=0x5a5a5a5a
 expect_count 28 '^inject.*short'
 head -c 1M /dev/zero | tr '\0' 'Z' | cmp -n 1048576 - data || fail "short writes left a hole"
 
