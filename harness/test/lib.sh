@@ -32,12 +32,12 @@ end_test() {
 	echo "$*"
 }
 
-# until_true COMMAND...: within ten seconds.
+# until_true COMMAND...: within a minute.
 until_true() {
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || return 1
+		[ "$tries" -lt 600 ] || return 1
 		sleep 0.1
 	done
 }

@@ -103,7 +103,7 @@ until_true grep -q '2 cases' out || fail "killed guest: $(cat out)"
 has_device() {
 	[ "$(children_of "$run" | wc -l)" -ge 3 ]
 }
-until_true has_device || until_true has_device || fail 'no device was made'
+until_true has_device || fail 'no device was made'
 kill -KILL "$(qemu_of "$run")"
 wait "$run"
 status=$?
