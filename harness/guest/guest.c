@@ -18,7 +18,7 @@
 #include "guest_wait.h"
 
 #define BOOT_SECONDS_DEFAULT 120u
-#define BOOT_SECONDS_UNPROVED 20u /* under KVM, that may hang in spite of the probe */
+#define BOOT_SECONDS_KVM 20u /* it may hang although it did not before */
 #define MONITOR_DEADLINE_MS 20000u
 #define CONSOLE_TOLD_BYTES 300u
 #define STOP_DEADLINE_MS 10000u
@@ -253,12 +253,13 @@ int guest_start(struct guest **ret, const struct guest_options *options, struct 
 
 	if (error < 0)
 		return error;
-	accel = guest_accel_choose(options);
+	accel = guest_accel_choose(options, &kernel);
 	if (options->accel || strcmp(accel, "kvm") != 0)
 		return boot_under(accel, options, seconds, &kernel, ret, diag);
-	error = boot_under(accel, options, BOOT_SECONDS_UNPROVED, &kernel, ret, diag);
+	error = boot_under(accel, options, BOOT_SECONDS_KVM, &kernel, ret, diag);
 	if (error == 0 || error == -EINTR)
 		return error;
+	guest_accel_remember(&kernel, false);
 	return boot_under("tcg", options, seconds, &kernel, ret, diag);
 }
 

@@ -1,81 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_accel.c - KVM only where it is proved: /dev/kvm can be there and a guest hang in it without
- * a word. The proof is a machine whose firmware is one instruction that ends QEMU with a status of
- * its own; a guest that then does not boot under KVM is booted under TCG by guest.c.
+ * guest_accel.c - KVM only where it is proved: /dev/kvm can be there, firmware run in it, and a
+ * kernel hang without a word. The proof is the kernel itself, booted with nothing to mount: it gets
+ * through its processors, timers and drivers, says that it has no root, and ends QEMU.
  */
-#include <sys/mman.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest_internal.h"
 #include "spawn.h"
 
-#define PROBE_DEADLINE_MS 2000u
-#define ROM_BYTES 65536u
-#define EXIT_PORT 0xf4
-#define EXIT_VALUE 0x2a
-#define EXIT_STATUS ((EXIT_VALUE << 1) | 1) /* what isa-debug-exit makes of it */
+#define PROBE_DEADLINE_MS 10000u /* it takes one second where it works */
+#define LAST_WORDS "Kernel panic"
 
-/* mov al, EXIT_VALUE; out EXIT_PORT, al; hlt; jmp to the hlt - at the reset vector. */
-static const unsigned char code[16] = {0xb0, EXIT_VALUE, 0xe6, EXIT_PORT, 0xf4, 0xeb, 0xfd};
-
-static int make_rom(void)
+bool guest_accel_works(const char *accel, const struct guest_kernel *kernel, unsigned deadline_ms,
+		       const struct guest_interrupt *interrupt)
 {
-	int fd = memfd_create("probe", MFD_CLOEXEC);
-
-	if (fd >= 0 && (ftruncate(fd, ROM_BYTES) < 0 ||
-			pwrite(fd, code, sizeof(code), ROM_BYTES - sizeof(code)) < 0)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static bool probe(const char *accel, int rom, const struct guest_interrupt *interrupt)
-{
-	struct guest_words words = {0};
+	char *const argv[] = {(char[]){GUEST_QEMU},
+			      (char[]){"-machine"},
+			      (char[]){"q35"},
+			      (char[]){"-cpu"},
+			      (char[]){"max"},
+			      (char[]){"-m"},
+			      (char[]){"256"},
+			      (char[]){"-nodefaults"},
+			      (char[]){"-no-user-config"},
+			      (char[]){"-no-reboot"},
+			      (char[]){"-display"},
+			      (char[]){"none"},
+			      (char[]){"-serial"},
+			      (char[]){"stdio"},
+			      (char[]){"-accel"},
+			      (char *)(uintptr_t)accel,
+			      (char[]){"-kernel"},
+			      (char *)(uintptr_t)kernel->path,
+			      (char[]){"-append"},
+			      (char[]){"console=ttyS0 quiet panic=-1"},
+			      NULL};
+	const struct spawn_options options = {
+		.argv = argv,
+		.deadline_ms = deadline_ms,
+		.interrupt = interrupt,
+		.fd = -1,
+	};
 	struct spawn_result result;
 	bool works;
 
-	guest_words_add(&words, GUEST_QEMU);
-	for (const char *const *word =
-		     (const char *const[]){"-machine", "q35", "-nodefaults", "-no-user-config",
-					   "-display", "none", "-accel", accel, NULL};
-	     *word; word++)
-		guest_words_add(&words, "%s", *word);
-	guest_words_add(&words, "-device");
-	guest_words_add(&words, "isa-debug-exit,iobase=%d,iosize=1", EXIT_PORT);
-	guest_words_add(&words, "-bios");
-	guest_words_add(&words, "/proc/self/fd/%d", rom);
-	works = !words.failed && spawn_run(&(struct spawn_options){.argv = words.words,
-								   .deadline_ms = PROBE_DEADLINE_MS,
-								   .interrupt = interrupt,
-								   .fd = rom},
-					   &result) == 0;
-	if (works) {
-		works = WIFEXITED(result.status) && WEXITSTATUS(result.status) == EXIT_STATUS;
-		spawn_fini(&result);
-	}
-	guest_words_fini(&words);
+	if (spawn_run(&options, &result) < 0)
+		return false;
+	works = WIFEXITED(result.status) && WEXITSTATUS(result.status) == 0 &&
+		strstr(result.out, LAST_WORDS);
+	spawn_fini(&result);
 	return works;
 }
 
-bool guest_accel_works(const char *accel, const struct guest_interrupt *interrupt)
+const char *guest_accel_choose(const struct guest_options *options,
+			       const struct guest_kernel *kernel)
 {
-	int rom = make_rom();
-	bool works = rom >= 0 && probe(accel, rom, interrupt);
+	bool works;
 
-	if (rom >= 0)
-		close(rom);
-	return works;
-}
-
-const char *guest_accel_choose(const struct guest_options *options)
-{
 	if (options->accel)
 		return options->accel;
-	if (access("/dev/kvm", R_OK | W_OK) == 0 && guest_accel_works("kvm", &options->interrupt))
-		return "kvm";
-	return "tcg";
+	if (access("/dev/kvm", R_OK | W_OK) < 0)
+		return "tcg";
+	if (!guest_accel_known(kernel, &works)) {
+		works = guest_accel_works("kvm", kernel, PROBE_DEADLINE_MS, &options->interrupt);
+		guest_accel_remember(kernel, works);
+	}
+	return works ? "kvm" : "tcg";
 }

@@ -67,10 +67,17 @@ void guest_qemu_words(struct guest_words *words, const struct guest_options *opt
 /* Fork and exec. The pid, or -errno. */
 pid_t guest_qemu_start(const struct guest_words *words, const struct guest_ends *ends);
 
-/* guest_accel.c: does a processor run under it? At most two seconds. */
-bool guest_accel_works(const char *accel, const struct guest_interrupt *interrupt);
+/* guest_accel.c: does this kernel boot under it, within that time? */
+bool guest_accel_works(const char *accel, const struct guest_kernel *kernel, unsigned deadline_ms,
+		       const struct guest_interrupt *interrupt);
 /* Its name for -accel. */
-const char *guest_accel_choose(const struct guest_options *options);
+const char *guest_accel_choose(const struct guest_options *options,
+			       const struct guest_kernel *kernel);
+
+/* guest_accel_known.c: was it found out since this machine booted, whether the kernel boots under
+ * KVM? What cannot be kept is found out again. */
+bool guest_accel_known(const struct guest_kernel *kernel, bool *ret_works);
+void guest_accel_remember(const struct guest_kernel *kernel, bool works);
 
 /* guest_image.c: write the initramfs. 0 or -errno with @diag. */
 int guest_image_write(int fd, const struct guest_options *options,

@@ -23,7 +23,7 @@ static void find_modules(struct guest_kernel *kernel)
 	const char *slash = strrchr(kernel->path, '/'), *hyphen = strchr(slash, '-');
 
 	snprintf(kernel->version, sizeof(kernel->version), "%s", hyphen ? hyphen + 1 : slash + 1);
-	kernel->modules[0] = '\0';
+	kernel->modules[0] = kernel->cache[0] = '\0';
 	if (!hyphen)
 		return;
 	snprintf(kernel->modules, sizeof(kernel->modules), "%.*s/../lib/modules/%s",
@@ -80,6 +80,7 @@ static int take_answer(const struct spawn_result *result, struct guest_kernel *k
 	take_line(result->out, "kernel", kernel->path, sizeof(kernel->path));
 	take_line(result->out, "modules", kernel->modules, sizeof(kernel->modules));
 	take_line(result->out, "version", kernel->version, sizeof(kernel->version));
+	take_line(result->out, "cache", kernel->cache, sizeof(kernel->cache));
 	if (access(kernel->path, R_OK) == 0)
 		return 0;
 	diag_set(diag, NULL, 0, 0, "no kernel for a guest: %s: %s", kernel->path, strerror(errno));

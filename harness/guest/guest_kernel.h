@@ -17,6 +17,7 @@ struct guest_kernel {
 	char path[PATH_MAX];	/* of vmlinuz */
 	char modules[PATH_MAX]; /* its lib/modules/VERSION; "" none: everything must be built in */
 	char version[128];	/* of the kernel or its package, for people */
+	char cache[PATH_MAX];	/* where what was found out is kept; "" nowhere */
 };
 
 /* The kernel of @options, else what the tool finds or fetches. 0; -ENOENT, -ETIMEDOUT, -EINTR with

@@ -98,7 +98,8 @@ int guest_print(const struct guest_options *options, const struct guest_namespac
 	error = write_image(image, options, &kernel, diag);
 	if (error < 0)
 		return error;
-	guest_qemu_words(&words, options, &kernel, guest_accel_choose(options), image, &terminal);
+	guest_qemu_words(&words, options, &kernel, guest_accel_choose(options, &kernel), image,
+			 &terminal);
 	error = add_namespaces(&words, namespaces, count, directory, diag);
 	if (error == 0) {
 		*ret_line = words.failed ? NULL : guest_words_line(&words);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # kernel.sh - find a kernel that boots in a guest, fetch it if there is none: prints "kernel PATH",
-# "modules DIRECTORY" (if it has any) and "version WORDS", or one sentence on standard error.
+# "modules DIRECTORY" (if it has any), "version WORDS" and "cache DIRECTORY" (for what is to be known
+# the next time), or one sentence on standard error.
 #
 # In this order: the newest in the cache that is what was put there; the distribution's package,
 # downloaded and unpacked (nothing is installed); the kernel that runs here.
@@ -35,6 +36,7 @@ tell() {
 	echo "kernel $1"
 	[ ! -d "$2" ] || echo "modules $2"
 	echo "version $3"
+	echo "cache $cache"
 }
 
 # What is damaged is removed, so that it is fetched again.

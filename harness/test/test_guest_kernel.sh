@@ -89,6 +89,7 @@ package linux-image-1.0-cloud-amd64 1.0 one
 find_kernel 0
 [ "$(cat "$(kernel_path)")" = one ] || fail 'another kernel'
 [ -e "$(sed -n 's/^modules //p' "$work/out")/kernel/drivers/nvme/nvme.ko" ] || fail 'no module'
+[ "$(sed -n 's/^cache //p' "$work/out")" = "$work/cache" ] || fail 'another cache'
 expect_cache linux-image-1.0-cloud-amd64_1.0
 rm "$work/asked"
 find_kernel 0
