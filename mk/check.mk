@@ -30,8 +30,11 @@ build-tsan:
 check-unit: all tests ## unit tests and shell tests
 	$(call run_suites,unit shell)
 
-check-scenarios: all ## the scenarios on every target this machine has
+check-scenarios: all ## the scenarios on sim and host; with T=scenarios/... these
 	$(call run_suites,scenarios)
+
+check-guests: all ## the scenarios in guests, on emulated NVMe
+	$(call run_suites,guests)
 
 check-asan check-ubsan: build-asan ## unit tests and scenarios under ASan and UBSan
 	$(call run_suites,asan)
@@ -62,7 +65,7 @@ check-now: check-scenarios
 else
 # Under valgrind only what the sanitizers do not see: the rest is check-valgrind's. The long jobs first.
 check-now: all tests build-asan build-tsan build-ndebug build-fuzz $(LAYERS_DECLARED)
-	$(call run_suites,shell scenarios asan memcheck tsan ndebug unit fuzz lint)
+	$(call run_suites,shell guests scenarios asan memcheck tsan ndebug unit fuzz lint)
 endif
 
 new-scenario: all ## a scenario to start from: NAME=GROUP/WHAT-HAPPENS-WHEN
@@ -91,5 +94,5 @@ run: deps ## the main job, from nothing: sets up, builds, runs the scenarios, wr
 	$(call again,run-now)
 
 .PHONY: build-asan build-tsan build-ndebug check-unit check-scenarios check-asan check-ubsan check-tsan \
-	check-valgrind check-tidy check-coverage new-scenario fuzz-smoke check-now run-now check run \
+	check-guests check-valgrind check-tidy check-coverage new-scenario fuzz-smoke check-now run-now check run \
 	soak soak-guest

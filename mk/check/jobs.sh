@@ -52,6 +52,19 @@ scenarios() {
 	done
 }
 
+# guests: the scenarios of all groups in guests, one for each processor, at most four. Each boots once,
+# and gets its share of every group.
+guests() {
+	lanes=$(nproc)
+	[ "$lanes" -le 4 ] || lanes=4
+	for lane in $(seq "$lanes"); do
+		paths=$(for group in $groups; do ls scenarios/"$group"/*.yaml; done |
+			awk -v lane="$lane" -v lanes="$lanes" 'NR % lanes == lane % lanes')
+		echo "guests/$lane-of-$lanes" \
+			"$(using "$build" "mk/check/scenarios.sh nvme $(echo $paths)")"
+	done
+}
+
 # named PATH...: a job for each of these scenarios, on every target that it has
 named() {
 	for path in "$@"; do
@@ -60,7 +73,7 @@ named() {
 			exit 2
 		fi
 		echo "scenario/${path#scenarios/}" \
-			"$(using "$build" "mk/check/scenarios.sh sim,host $path")"
+			"$(using "$build" "mk/check/scenarios.sh all $path")"
 	done
 }
 
@@ -91,13 +104,13 @@ crowded='lifecycle/submit-while-another-waits.yaml align/neighbours-share-a-sect
 for suite in "$@"; do
 	# shellcheck disable=SC2086 # lists of groups
 	case $suite in
+	guests) guests ;;
 	unit) units unit "$build" '' core faults harness ;;
 	shell) shells ;;
 	scenarios)
 		case ${T:-} in
 		scenarios/*) named $T ;;
 		*)
-			scenarios scenario "$build" nvme '' $groups
 			scenarios scenario "$build" host '' $groups
 			scenarios scenario "$build" sim '' $groups
 			;;

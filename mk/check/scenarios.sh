@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# scenarios.sh TARGET [OPTION|PATH...] - run scenarios on one target and count the cases.
+# scenarios.sh TARGET|all [OPTION|PATH...] - run scenarios on one target, or on each that they have,
+# and count the cases.
 set -eu
 
 target=$1
@@ -20,8 +21,8 @@ if [ "$target" = nvme ]; then
 	fi
 fi
 status=0
-"$BUILD/bin/swaptorture" run --target "$target" --report "tap:$TMPDIR/report.tap" "$@" ||
-	status=$?
+[ "$target" = all ] || set -- --target "$target" "$@"
+"$BUILD/bin/swaptorture" run --report "tap:$TMPDIR/report.tap" "$@" || status=$?
 if [ ! -s "$TMPDIR/report.tap" ]; then
 	echo "swaptorture exited with $status and wrote no report"
 	exit 1
