@@ -34,6 +34,7 @@ enum kind_argument {
 	ARGUMENT_BYTE,
 	ARGUMENT_BYTES,
 	ARGUMENT_OFFSET,
+	ARGUMENT_REMOVAL,
 };
 
 enum effect {

@@ -40,6 +40,9 @@ enum fault_until {
 	FAULT_UNTIL_TIME,    /* of the device, where no time is virtual */
 };
 
+/* How a device is pulled out: `remove:surprise`, `remove:orderly`. */
+enum fault_removal { FAULT_REMOVAL_SURPRISE, FAULT_REMOVAL_ORDERLY, FAULT_REMOVALS };
+
 struct fault_when {
 	uint64_t first; /* >= 1 */
 	uint64_t last;	/* SCHEDULE_ANY: open end */
@@ -69,7 +72,8 @@ struct fault {
 	uint64_t image; /* which process image of the case, from 1; SCHEDULE_ANY: the first */
 	enum fault_call_name call;
 	/* argument of the kind */
-	int64_t value; /* errno, count, signal, seed, byte, bytes (negative for lie), offset */
+	/* errno, count, signal, seed, byte, bytes (negative for lie), offset, enum fault_removal */
+	int64_t value;
 	enum fault_until until;
 	uint64_t until_number; /* event, wait or request number; milliseconds */
 	enum point_id until_point;
@@ -120,6 +124,11 @@ unsigned schedule_images(const struct schedule *schedule);
 bool fault_is_device(const struct fault *fault);
 /* The first fault that needs a guest's device; NULL: none. */
 const struct fault *schedule_find_device(const struct schedule *schedule);
+/* Is the device pulled out? */
+bool fault_removes(const struct fault *fault);
+const char *fault_removal_name(enum fault_removal way); /* "surprise" ... */
+/* The first fault that does; NULL: none. */
+const struct fault *schedule_find_removal(const struct schedule *schedule);
 /* Is the device, or its power, gone behind it? */
 bool fault_ends_device(const struct fault *fault);
 

@@ -86,6 +86,18 @@ static int check_rate(struct scan *scan, const struct draft *draft)
 			 "iops: 0 would answer nothing (to hold for ever, write hold:until=never)");
 }
 
+/* What is out cannot be pulled out. */
+static int check_removal(struct scan *scan, const struct draft *draft)
+{
+	const struct fault_when *when = &draft->fault.when;
+
+	if (when->first == when->last)
+		return 0;
+	return scan_fail(scan, draft->when_at,
+			 "remove: a device is pulled out once, at the request that #N names "
+			 "(#1, #7)");
+}
+
 int draft_check(struct scan *scan, const struct draft *draft)
 {
 	switch ((unsigned)draft->fault.kind) {
@@ -103,6 +115,10 @@ int draft_check(struct scan *scan, const struct draft *draft)
 	case KIND_nvme_read_iops:
 	case KIND_nvme_write_iops:
 		return check_rate(scan, draft);
+	case KIND_nvme_read_remove:
+	case KIND_nvme_write_remove:
+	case KIND_nvme_flush_remove:
+		return check_removal(scan, draft);
 	case KIND_io_event_lost:
 		return check_op(scan, draft, FAULT_OP_WRITE);
 	}

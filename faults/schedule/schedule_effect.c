@@ -137,6 +137,27 @@ const struct fault *schedule_find_device(const struct schedule *schedule)
 	return NULL;
 }
 
+bool fault_removes(const struct fault *fault)
+{
+	return fault->kind == KIND_nvme_read_remove || fault->kind == KIND_nvme_write_remove ||
+	       fault->kind == KIND_nvme_flush_remove;
+}
+
+const char *fault_removal_name(enum fault_removal way)
+{
+	static const char *const names[FAULT_REMOVALS] = {"surprise", "orderly"};
+
+	return names[way];
+}
+
+const struct fault *schedule_find_removal(const struct schedule *schedule)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (fault_removes(&schedule->faults[i]))
+			return &schedule->faults[i];
+	return NULL;
+}
+
 bool fault_ends_device(const struct fault *fault)
 {
 	switch ((unsigned)fault->kind) {

@@ -148,6 +148,23 @@ static int parse_until(struct scan *scan, struct word word, struct fault *fault)
 			 of_device ? ", for=5s, for=200ms" : "");
 }
 
+static int parse_removal(struct scan *scan, struct word word, struct fault *fault)
+{
+	char quote[SCAN_QUOTE_BYTES], text[320];
+	struct hint hint;
+
+	hint_begin(&hint, word);
+	for (int way = 0; way < FAULT_REMOVALS; way++) {
+		if (word_is(word, fault_removal_name((enum fault_removal)way))) {
+			fault->value = way;
+			return 0;
+		}
+		hint_add(&hint, fault_removal_name((enum fault_removal)way));
+	}
+	return scan_fail(scan, word.at, "remove: '%s' is no way to pull a device out%s",
+			 word_quote(word, quote), hint_text(&hint, text, sizeof(text)));
+}
+
 static struct number_rule value_rule(const struct kind_info *kind)
 {
 	struct number_rule rule = {kind->name, 0, UINT32_MAX, false};
@@ -209,6 +226,8 @@ static int parse_argument(struct scan *scan, struct word word, struct fault *fau
 		return parse_signal(scan, word, fault);
 	case ARGUMENT_UNTIL:
 		return parse_until(scan, word, fault);
+	case ARGUMENT_REMOVAL:
+		return parse_removal(scan, word, fault);
 	case ARGUMENT_COUNT:
 	case ARGUMENT_SEED:
 	case ARGUMENT_BYTE:

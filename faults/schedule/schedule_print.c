@@ -152,6 +152,9 @@ static void put_argument(struct out *out, const struct fault *fault)
 	case ARGUMENT_UNTIL:
 		put_until(out, fault);
 		break;
+	case ARGUMENT_REMOVAL:
+		put(out, "%s", fault_removal_name((enum fault_removal)fault->value));
+		break;
 	case ARGUMENT_COUNT:
 	case ARGUMENT_SEED:
 		put(out, "%" PRId64, fault->value);

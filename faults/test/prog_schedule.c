@@ -31,6 +31,8 @@ static const char *argument_name(enum kind_argument argument)
 		return "bytes";
 	case ARGUMENT_OFFSET:
 		return "offset";
+	case ARGUMENT_REMOVAL:
+		return "surprise, orderly";
 	}
 	return "";
 }

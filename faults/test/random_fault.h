@@ -195,6 +195,9 @@ static inline void random_argument(uint64_t *state, struct fault *fault)
 	case ARGUMENT_BYTE:
 		fault->value = (int64_t)random_number(state, 0, 0x7fffefff);
 		break;
+	case ARGUMENT_REMOVAL:
+		fault->value = (int64_t)random_below(state, FAULT_REMOVALS);
+		break;
 	case ARGUMENT_BYTES:
 	case ARGUMENT_OFFSET:
 		fault->value = (int64_t)random_number(state, 1, 0x7ffff000);
@@ -230,6 +233,8 @@ static inline void random_repair(struct fault *fault)
 		fault->op = FAULT_OP_READ; /* whether it holds itself cannot be told then */
 	if (fault->until == FAULT_UNTIL_REQUEST)
 		fault->depth = 2; /* likewise */
+	if (fault_removes(fault))
+		fault->when = (struct fault_when){fault->when.first, fault->when.first, 1};
 	if (fault->kind == KIND_nvme_read_iops || fault->kind == KIND_nvme_write_iops)
 		fault->value += fault->value == 0;
 }

@@ -183,6 +183,14 @@ static void hold_says_until_when(void **state)
 	assert_int_equal(parse("io_event#5 => hold")->until, FAULT_UNTIL_NEVER);
 }
 
+static void a_device_is_pulled_out_in_one_of_two_ways(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("nvme.read#5 => remove")->value, FAULT_REMOVAL_SURPRISE);
+	assert_int_equal(parse("nvme.write#5 => remove:surprise")->value, FAULT_REMOVAL_SURPRISE);
+	assert_int_equal(parse("nvme.flush#5 => remove:orderly")->value, FAULT_REMOVAL_ORDERLY);
+}
+
 static void a_device_holds_until_a_request_or_for_a_time(void **state)
 {
 	const struct fault *fault = parse("nvme.read#5 => hold:until=nvme.flush#7");
@@ -268,6 +276,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_taken),
 		cmocka_unit_test(options_are_taken),
 		cmocka_unit_test(hold_says_until_when),
+		cmocka_unit_test(a_device_is_pulled_out_in_one_of_two_ways),
 		cmocka_unit_test(a_device_holds_until_a_request_or_for_a_time),
 		cmocka_unit_test(faults_of_the_device_are_told_from_others),
 		cmocka_unit_test(holds_that_may_be_others_are_allowed),

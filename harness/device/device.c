@@ -199,6 +199,16 @@ int device_disarm(struct device *device)
 	return command(device, DEVICE_DISARM);
 }
 
+int device_pulled(struct device *device)
+{
+	return command(device, DEVICE_PULLED);
+}
+
+int device_put_back(struct device *device)
+{
+	return command(device, DEVICE_PUT_BACK);
+}
+
 const struct device_shared *device_shared(const struct device *device)
 {
 	return device->shared;

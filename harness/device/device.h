@@ -46,8 +46,16 @@ int device_start(struct device **ret_device, const struct device_options *option
  * from now on. 0; -EPIPE: the process is gone. */
 int device_arm(struct device *device);
 /* All faults are over: what is held is answered, limits end, nothing fires. A device without power
- * stays so. 0; -EPIPE. */
+ * stays so, and one that was to be pulled out and is not yet is missed. 0; -EPIPE. */
 int device_disarm(struct device *device);
+/*
+ * After DEVICE_REMOVAL: it is out, the guest hears nothing of it any more. What was in flight is
+ * answered, be it to nobody, so that its client can let go; after a surprise what comes then is
+ * answered with EIO, and nothing of it is carried out. 0; -EPIPE.
+ */
+int device_pulled(struct device *device);
+/* It is to be put back: requests are carried out again. Counting goes on. 0; -EPIPE. */
+int device_put_back(struct device *device);
 
 /* What became of a fault since the device started. Each request at which its turn came counts as
  * injected or as missed. */
@@ -66,7 +74,9 @@ void device_outcome(const struct device *device, unsigned fault_index,
 /* What the lane has to act on. */
 enum device_event_kind {
 	DEVICE_POWER_CUT, /* the guest has to die: nothing is answered any more */
-	DEVICE_REMOVAL,	  /* the device has to be pulled out; it does nothing until disarmed */
+	/* The device has to be pulled out. By surprise: it does nothing until it is; in order: the
+	 * request is not answered until the guest no longer gives it new ones. */
+	DEVICE_REMOVAL,
 };
 
 struct device_event {

@@ -73,7 +73,7 @@ static void match(struct server *server, struct pending *pending, struct firing 
 		.fd = -1,
 		.offset = moves ? request->offset : SCHEDULE_ANY,
 		.length = moves ? request->length : SCHEDULE_ANY,
-		.depth = server->pending_count + 1,
+		.depth = server->pending_count, /* this one among them */
 		.ctx = SCHEDULE_ANY,
 		.thread = SCHEDULE_ANY,
 		.proc = SCHEDULE_ANY,
@@ -182,6 +182,35 @@ static struct pending *find_place(struct server *server)
 	return &server->pending[i];
 }
 
+bool device_is_torn_out(const struct server *server)
+{
+	return server->removal && server->removal->value == FAULT_REMOVAL_SURPRISE;
+}
+
+/* It counts as having taken effect once the device is out. */
+static void remove_device(struct server *server, struct pending *pending,
+			  const struct fault *removal)
+{
+	if (!removal)
+		return;
+	if (server->removal) {
+		device_missed(server, removal, "the device is on its way out already");
+		return;
+	}
+	server->removal = removal;
+	pending->stays_in_flight = true;
+	tell(server, DEVICE_REMOVAL, removal, pending);
+}
+
+/* Nobody is there any more: QEMU wants an answer, the guest hears none. */
+static void refuse(struct server *server, struct pending *pending)
+{
+	free(pending->request.data);
+	pending->request.data = NULL;
+	pending->error = EIO;
+	log_request(server, pending, NULL);
+}
+
 void device_take(struct server *server, const struct nbd_request *request, uint64_t now_ns)
 {
 	struct pending *pending = find_place(server);
@@ -190,8 +219,12 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 
 	*pending = (struct pending){
 		.used = true, .request = *request, .point = point_of(request->command)};
-	match(server, pending, &firing);
 	server->pending_count++;
+	if (server->is_out) {
+		refuse(server, pending);
+		return;
+	}
+	match(server, pending, &firing);
 	power = first_of(server, &firing, PART_POWER);
 	if (power) {
 		log_request(server, pending, power);
@@ -205,9 +238,5 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 	log_request(server, pending, transfer ? transfer : removal ? removal : held);
 	hold(server, pending, held, now_ns);
 	limit(server, pending, &firing, now_ns);
-	if (removal) {
-		server->is_removed = true;
-		device_injected(server, removal);
-		tell(server, DEVICE_REMOVAL, removal, pending);
-	}
+	remove_device(server, pending, removal);
 }

@@ -40,6 +40,7 @@ struct pending {
 	bool is_lost;		  /* a flush that makes nothing durable */
 	uint64_t due_ns;	  /* 0: at once */
 	const struct fault *hold; /* NULL: not held, or no longer */
+	bool stays_in_flight;	  /* until the device is out */
 };
 
 /* The server's process. */
@@ -51,8 +52,9 @@ struct server {
 	struct nbd *nbd; /* NULL: the client is gone */
 	int control, events;
 	bool armed;
-	bool is_dead;	 /* without power: nothing is carried out or answered any more */
-	bool is_removed; /* pulled out: nothing is carried out or answered until disarmed */
+	bool is_dead; /* without power: nothing is carried out or answered any more */
+	const struct fault *removal; /* it is to be pulled out, and is not yet */
+	bool is_out;		     /* by surprise: whatever comes fails */
 	uint64_t counts[DEVICE_POINTS];
 	struct pace paces[SCHEDULE_FAULTS_MAX];
 	struct pending pending[NBD_REQUESTS_MAX];
@@ -60,7 +62,7 @@ struct server {
 };
 
 /* device.c <-> device_process.c: commands over the control socket, each answered by itself. */
-enum device_command { DEVICE_ARM = 1, DEVICE_DISARM };
+enum device_command { DEVICE_ARM = 1, DEVICE_DISARM, DEVICE_PULLED, DEVICE_PUT_BACK };
 
 /* device_process.c: the process, from its fork to its end. */
 _Noreturn void device_serve(const struct device_options *options, struct device_shared *shared,
@@ -82,10 +84,13 @@ void device_transfer(struct server *server, struct pending *pending, const struc
 
 /* device_faults.c: take @request over: match it, carry it out, and have it wait for its answer. */
 void device_take(struct server *server, const struct nbd_request *request, uint64_t now_ns);
+/* Is it on its way out by surprise, deaf and dumb? */
+bool device_is_torn_out(const struct server *server);
 
 /* device_pending.c: answer what is due. */
 void device_answer_due(struct server *server, uint64_t now_ns);
 void device_release(struct server *server);
+void device_release_in_flight(struct server *server); /* what waits for the device to be out */
 void device_forget_pending(struct server *server);
 /* -1: nothing is waited for; else when the next answer falls due. */
 int64_t device_next_due_ns(const struct server *server);

@@ -64,8 +64,8 @@ static void answer(struct server *server, struct pending *pending)
 
 static bool is_due(const struct server *server, const struct pending *pending, uint64_t now_ns)
 {
-	return pending->used && !server->is_dead && !server->is_removed && !pending->hold &&
-	       pending->due_ns <= now_ns;
+	return pending->used && !server->is_dead && !device_is_torn_out(server) &&
+	       !pending->stays_in_flight && !pending->hold && pending->due_ns <= now_ns;
 }
 
 /* In the order in which they fall due; an answer can let go of others. */
@@ -94,11 +94,18 @@ void device_answer_due(struct server *server, uint64_t now_ns)
 
 void device_release(struct server *server)
 {
-	server->is_removed = false;
 	for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++) {
 		server->pending[i].hold = NULL;
 		server->pending[i].due_ns = 0;
 	}
+	device_release_in_flight(server);
+}
+
+void device_release_in_flight(struct server *server)
+{
+	server->removal = NULL;
+	for (unsigned i = 0; i < NBD_REQUESTS_MAX; i++)
+		server->pending[i].stays_in_flight = false;
 }
 
 void device_forget_pending(struct server *server)

@@ -39,6 +39,31 @@ static void begin_counting(struct server *server)
 		server->paces[i] = (struct pace){0};
 }
 
+static void switch_faults(struct server *server, bool armed)
+{
+	if (server->removal)
+		device_missed(server, server->removal, "the faults were over before it was out");
+	device_release(server);
+	device_answer_due(server, now_ns());
+	server->armed = armed;
+	if (armed)
+		begin_counting(server);
+}
+
+/* What waits for that, and what was held, goes to nobody. */
+static void be_out(struct server *server)
+{
+	if (!server->removal)
+		return; /* the faults were over before */
+	device_injected(server, server->removal);
+	server->is_out = device_is_torn_out(server);
+	if (server->is_out)
+		device_release(server);
+	else
+		device_release_in_flight(server);
+	device_answer_due(server, now_ns());
+}
+
 /* False: the maker is gone, or stops us. */
 static bool obey(struct server *server)
 {
@@ -46,11 +71,18 @@ static bool obey(struct server *server)
 
 	if (recv(server->control, &command, sizeof(command), 0) != (ssize_t)sizeof(command))
 		return false;
-	device_release(server);
-	device_answer_due(server, now_ns());
-	server->armed = command == DEVICE_ARM;
-	if (server->armed)
-		begin_counting(server);
+	switch ((enum device_command)command) {
+	case DEVICE_ARM:
+	case DEVICE_DISARM:
+		switch_faults(server, command == DEVICE_ARM);
+		break;
+	case DEVICE_PULLED:
+		be_out(server);
+		break;
+	case DEVICE_PUT_BACK:
+		server->is_out = false;
+		break;
+	}
 	return send(server->control, &command, sizeof(command), MSG_NOSIGNAL) == 1;
 }
 
@@ -59,7 +91,7 @@ static void take_requests(struct server *server)
 {
 	struct nbd_request request;
 
-	while (server->nbd && !server->is_dead && !server->is_removed &&
+	while (server->nbd && !server->is_dead && !device_is_torn_out(server) &&
 	       nbd_next(server->nbd, &request)) {
 		device_take(server, &request, now_ns());
 		device_answer_due(server, now_ns());

@@ -42,6 +42,8 @@ static const char *argument_name(enum kind_argument argument)
 		return ":BYTES";
 	case ARGUMENT_OFFSET:
 		return ":OFFSET";
+	case ARGUMENT_REMOVAL:
+		return ":WAY";
 	}
 	return "";
 }

@@ -2,7 +2,7 @@
 /*
  * test_device_faults.c - each fault of the device hits the request and the bytes that it names, is
  * counted as what it was, and is over when the device is disarmed. (Losses of power:
- * test_device_power.c.)
+ * test_device_power.c; removals: test_device_removal.c.)
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -453,36 +453,6 @@ static void a_stale_read_gives_what_was_there_before(void **state)
 	check_outcome(0, 2, 1, 1, "nothing was written there");
 }
 
-/* ---- removal ---- */
-
-static void a_removed_device_does_nothing_until_it_is_back(void **state)
-{
-	struct pollfd polled;
-	struct device_event event;
-
-	(void)state;
-	fixture_arm("nvme.write#2 => remove");
-	assert_int_equal(write_bytes(0, 512, 1, 0), 0);
-	assert_int_equal(device_event(fixture_device, &event), 0);
-	submit(CLIENT_WRITE, 2, 512);
-	submit(CLIENT_WRITE, 3, 1024);
-	polled = (struct pollfd){.fd = device_event_fd(fixture_device), .events = POLLIN};
-	assert_int_equal(poll(&polled, 1, CLIENT_DEADLINE_MS), 1);
-	assert_int_equal(device_event(fixture_device, &event), 1);
-	assert_int_equal(event.kind, DEVICE_REMOVAL);
-	assert_int_equal(event.fault_index, 0);
-	assert_int_equal(event.point, POINT_nvme_write);
-	assert_int_equal(event.number, 2);
-	assert_int_equal(device_event(fixture_device, &event), 0);
-	assert_true(client_is_quiet(fixture_client));
-	assert_true(image_holds(1024, 512, 0)); /* it came too late */
-	assert_int_equal(device_disarm(fixture_device), 0);
-	assert_int_equal(next_cookie(CLIENT_WRITE), 2);
-	assert_int_equal(next_cookie(CLIENT_WRITE), 3);
-	assert_true(image_holds(1024, 512, 3));
-	check_outcome(0, 1, 1, 0, "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,7 +488,6 @@ int main(void)
 		fixture_test(a_misdirected_read_comes_from_elsewhere),
 		fixture_test(misdirection_out_of_the_device_is_missed),
 		fixture_test(a_stale_read_gives_what_was_there_before),
-		fixture_test(a_removed_device_does_nothing_until_it_is_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
