@@ -7,6 +7,7 @@
  *   fork server -> harness  struct wire_report: it began, it ended
  *   case -> harness         lines of JSON in a shared file (wire_outcome), kept up to a crash
  *   case <-> harness        struct wire_pause: "I stand at step N, look at the files"
+ *   harness -> case         struct wire_return, to a pause of WIRE_STEP_RETURN
  *   case -> harness         the same with WIRE_STEP_DONE: this process can serve another case
  *   harness -> case         that other: struct wire_case and its texts
  *
@@ -20,7 +21,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x53575457u
-#define WIRE_VERSION 6u
+#define WIRE_VERSION 7u
 #define WIRE_MESSAGE_BYTES (160u * 1024)
 
 /* Descriptors that come with a case, in this order. */
@@ -69,6 +70,13 @@ struct wire_pause {
 #define WIRE_STEP_DONE UINT32_MAX
 #define WIRE_STEP_ARM (UINT32_MAX - 1)	  /* counting begins: faults of a device, too */
 #define WIRE_STEP_DISARM (UINT32_MAX - 2) /* and ends */
+#define WIRE_STEP_RETURN (UINT32_MAX - 3) /* the device is wanted back: struct wire_return */
+
+/* Whether it had been out, and what of the tensors is known to lie on it. */
+struct wire_return {
+	uint32_t id, is_back;
+	struct wire_kept kept[WIRE_TENSORS_MAX]; /* without what was drawn */
+};
 
 /* The outcome file: this header, then text. It is mapped whole and grows by steps below it. */
 #define WIRE_OUTCOME_BYTES_MAX ((size_t)256 << 20)

@@ -61,6 +61,7 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_REPEAT] = "repeat",
 	[STEP_SYNC] = "sync",
 	[STEP_REPLACE] = "replace",
+	[STEP_DEVICE_RETURN] = "device-return",
 	[STEP_RESTART] = "restart",
 };
 
@@ -106,6 +107,7 @@ bool step_needs_handle(enum step_kind kind)
 	case STEP_COPY_VOLUME:
 	case STEP_REPEAT:
 	case STEP_SYNC:
+	case STEP_DEVICE_RETURN:
 	case STEP_RESTART:
 	case STEP_COUNT:
 		return false;
@@ -312,6 +314,14 @@ unsigned workload_images(const struct workload *workload)
 bool workload_is_durable(const struct workload *workload)
 {
 	return !workload->store.used || workload->store.durable;
+}
+
+bool workload_has_return(const struct workload *workload)
+{
+	for (unsigned i = 0; i < workload->steps_count; i++)
+		if (workload->steps[i].kind == STEP_DEVICE_RETURN)
+			return true;
+	return false;
 }
 
 struct image workload_image(const struct workload *workload, unsigned number)

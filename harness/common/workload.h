@@ -97,7 +97,9 @@ enum step_kind {
 	STEP_SYNC,    /* fsync the tensors' files and their directory, outside of the library */
 	STEP_REPLACE, /* as swap-out, into FILE.new beside each file: fsync, rename, fsync of the
 		       * directory: the way a program keeps the old until it has the new */
-	STEP_RESTART, /* the process ends here, and the next steps run in a fresh one */
+	STEP_DEVICE_RETURN, /* a device that was pulled out is put back, its file system mounted
+			     * anew; what was open on it is dead */
+	STEP_RESTART,	    /* the process ends here, and the next steps run in a fresh one */
 	STEP_COUNT
 };
 const char *step_name(enum step_kind kind);  /* "swap-out" ... */
@@ -196,6 +198,8 @@ struct image {
 unsigned workload_images(const struct workload *workload);
 /* Is anything promised of what it wrote once the power was cut? */
 bool workload_is_durable(const struct workload *workload);
+/* Is there a step that waits for a device to return? */
+bool workload_has_return(const struct workload *workload);
 struct image workload_image(const struct workload *workload, unsigned number);
 /* Of which image a step is; a restart belongs to the one that it ends. */
 unsigned workload_image_of(const struct workload *workload, unsigned step);

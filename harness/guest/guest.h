@@ -107,6 +107,14 @@ int guest_plug_file(struct guest *guest, const struct guest_namespace *namespace
  */
 int guest_unplug(struct guest *guest, const char *id, struct diag *diag);
 
+/*
+ * The two halves of pulling its controller out in order and putting it back, the bytes behind it
+ * stay with QEMU. guest_pull() only asks the guest to let go; guest_put_back() waits until it did.
+ * Errors as of guest_unplug() and guest_plug().
+ */
+int guest_pull(struct guest *guest, const char *id, struct diag *diag);
+int guest_put_back(struct guest *guest, const struct guest_namespace *namespace, struct diag *diag);
+
 /* Any other command to QEMU, @arguments is consumed (may be NULL). 0 and its "return" (a new
  * reference, if @ret is not NULL); errors as of guest_plug(). */
 int guest_monitor(struct guest *guest, const char *command, json_t *arguments, json_t **ret,

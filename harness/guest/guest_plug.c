@@ -204,6 +204,11 @@ int guest_plug_file(struct guest *guest, const struct guest_namespace *namespace
 	return error;
 }
 
+static int ask_to_let_go(struct guest *guest, const char *device, struct diag *diag)
+{
+	return execute(guest, "device_del", json_pack("{s:s}", "id", device), -1, NULL, diag);
+}
+
 /* A guest that was just asked may not have listened yet: it is asked again. */
 static int ask_until_gone(struct guest *guest, const char *device, struct diag *diag)
 {
@@ -211,8 +216,7 @@ static int ask_until_gone(struct guest *guest, const char *device, struct diag *
 
 	for (unsigned waited = 0; error == -ETIMEDOUT && waited < UNPLUG_DEADLINE_MS;
 	     waited += UNPLUG_AGAIN_MS) {
-		error = execute(guest, "device_del", json_pack("{s:s}", "id", device), -1, NULL,
-				diag);
+		error = ask_to_let_go(guest, device, diag);
 		/* "already in the process of unplug", or gone in between */
 		if (error == 0 || error == -EPROTO)
 			error = qmp_await_event(&guest->qmp, "DEVICE_DELETED", "device", device,
@@ -227,17 +231,42 @@ static int ask_until_gone(struct guest *guest, const char *device, struct diag *
 	return error;
 }
 
-int guest_unplug(struct guest *guest, const char *id, struct diag *diag)
+/* The port of that namespace, and the name of its controller; NULL with @diag. */
+static struct guest_port *find_plugged(struct guest *guest, const char *id,
+				       char device[GUEST_ID_BYTES + 8], struct diag *diag)
 {
 	struct guest_port *port = *id ? find_port(guest, id) : NULL;
+
+	if (!port)
+		diag_set(diag, NULL, 0, 0, "there is no namespace %s", id);
+	snprintf(device, GUEST_ID_BYTES + 8, "ctrl-%s", id);
+	return port;
+}
+
+int guest_pull(struct guest *guest, const char *id, struct diag *diag)
+{
 	char device[GUEST_ID_BYTES + 8];
+
+	return find_plugged(guest, id, device, diag) ? ask_to_let_go(guest, device, diag) : -ENOENT;
+}
+
+int guest_put_back(struct guest *guest, const struct guest_namespace *namespace, struct diag *diag)
+{
+	char device[GUEST_ID_BYTES + 8];
+	struct guest_port *port = find_plugged(guest, namespace->id, device, diag);
+	int error = port ? ask_until_gone(guest, device, diag) : -ENOENT;
+
+	return error < 0 ? error : add_controller(guest, namespace, port, diag);
+}
+
+int guest_unplug(struct guest *guest, const char *id, struct diag *diag)
+{
+	char device[GUEST_ID_BYTES + 8];
+	struct guest_port *port = find_plugged(guest, id, device, diag);
 	int error;
 
-	if (!port) {
-		diag_set(diag, NULL, 0, 0, "there is no namespace %s", id);
+	if (!port)
 		return -ENOENT;
-	}
-	snprintf(device, sizeof(device), "ctrl-%s", id);
 	error = ask_until_gone(guest, device, diag);
 	if (error < 0)
 		return error;

@@ -39,8 +39,7 @@ json_t *serve_failed(int error, const struct diag *diag)
 	return json_pack("{s:{s:i, s:s}}", "failed", "errno", -error, "text", text);
 }
 
-/* The place of that namespace, or with "" a free one. NULL: there is none. */
-static struct serve_disk *find_disk(struct serve *serve, const char *serial)
+struct serve_disk *serve_find_disk(struct serve *serve, const char *serial)
 {
 	for (unsigned i = 0; i < SERVE_DISKS_MAX; i++)
 		if (strcmp(serve->serials[i], serial) == 0)
@@ -55,7 +54,7 @@ static char *serial_of(struct serve *serve, const struct serve_disk *disk)
 
 static json_t *do_mount(struct serve *serve, json_t *asked)
 {
-	struct serve_disk *disk = find_disk(serve, "");
+	struct serve_disk *disk = serve_find_disk(serve, "");
 	const char *serial = NULL, *file_system = NULL;
 	struct diag diag = {.text = ""};
 	int seconds = 0, error;
@@ -64,7 +63,7 @@ static json_t *do_mount(struct serve *serve, json_t *asked)
 			"seconds", &seconds) < 0 ||
 	    !serial[0] || strlen(serial) >= SERVE_DISK_BYTES || seconds < 0)
 		error = -EINVAL;
-	else if (!disk || find_disk(serve, serial))
+	else if (!disk || serve_find_disk(serve, serial))
 		error = disk ? -EEXIST : -ENOSPC;
 	else
 		error = serve_disk_mount(serial, file_system, (unsigned)seconds, disk, &diag);
@@ -84,7 +83,7 @@ static json_t *do_unmount(struct serve *serve, json_t *asked)
 
 	if (json_unpack(asked, "{s:s, s:i}", "serial", &serial, "seconds", &seconds) == 0 &&
 	    serial[0] && seconds >= 0)
-		disk = find_disk(serve, serial);
+		disk = serve_find_disk(serve, serial);
 	if (disk)
 		error = serve_disk_unmount(disk, (unsigned)seconds, &diag);
 	if (error < 0)

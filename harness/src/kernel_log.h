@@ -20,6 +20,10 @@ void kernel_log_begin(struct kernel_log *log);
 /* What was said since, in lines, the oldest of it if it is much; valid until the next call. With
  * NULL nothing was. */
 const char *kernel_log_read(struct kernel_log *log);
+/* Say a line there ourselves, so that what comes later can be told from what came before. */
+void kernel_log_mark(const char *line);
+/* A device that had been pulled out is about to be back. */
+#define KERNEL_LOG_RETURN "swaptorture: the device returns"
 /* There was more than could be kept. */
 bool kernel_log_lost(const struct kernel_log *log);
 

@@ -19,7 +19,8 @@ struct observation {
 	const struct outcome *outcome;
 	const struct store_looks *looks; /* one for each verify, by another process */
 	struct eventlog *log;
-	uint64_t log_first;   /* its first record of the process that ran last */
+	uint64_t log_first;	 /* its first record of the process that ran last */
+	uint64_t steps_returned; /* bit per step that put a device back */
 	uint64_t steps_cut;   /* bit per step: its process was ended in it or before, as scheduled,
 			       * and   the case went on in a fresh one */
 	unsigned image;	      /* which process of the case ran last, from 1 */

@@ -2,11 +2,13 @@
 /*
  * oracle_kernel.c - what the kernel complained of while the case ran. Complaints of its own state
  * are found for the oracle "kernel"; those of a device for "kernel-io", which a fault of the device
- * can explain (verdict.c decides that).
+ * can explain (verdict.c decides that), and of one that had been pulled out and was put back for
+ * "kernel-return".
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel_log.h"
 #include "oracle.h"
 
 struct complaint {
@@ -40,19 +42,32 @@ static const struct complaint *find(const char *line, size_t length)
 	return NULL;
 }
 
-/* Each kind once: the first of it explains the others. */
+static bool is_mark(const char *line, size_t length)
+{
+	return length == strlen(KERNEL_LOG_RETURN) && memcmp(line, KERNEL_LOG_RETURN, length) == 0;
+}
+
+static const char *oracle_of(const struct complaint *complaint, bool returned)
+{
+	return returned && strcmp(complaint->oracle, "kernel-io") == 0 ? "kernel-return"
+								       : complaint->oracle;
+}
+
+/* Each kind once, before and behind a return: the first of it explains the others. */
 void oracle_kernel(const struct observation *seen, struct case_result *result)
 {
-	bool found[COMPLAINTS] = {false};
+	bool found[2][COMPLAINTS] = {{false}}, returned = false;
 
 	for (const char *line = seen->kernel_text; line && *line;) {
 		size_t length = strcspn(line, "\n");
 		const struct complaint *complaint = find(line, length);
 
-		if (complaint && !found[complaint - complaints]) {
-			found[complaint - complaints] = true;
-			result_add(result, complaint->oracle, complaint->failure_class, "%s: %.*s",
-				   complaint->what, length > 200 ? 200 : (int)length, line);
+		returned |= is_mark(line, length);
+		if (complaint && !found[returned][complaint - complaints]) {
+			found[returned][complaint - complaints] = true;
+			result_add(result, oracle_of(complaint, returned), complaint->failure_class,
+				   "%s: %.*s", complaint->what, length > 200 ? 200 : (int)length,
+				   line);
 		}
 		line += length + (line[length] == '\n');
 	}

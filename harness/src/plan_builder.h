@@ -16,6 +16,9 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 		   struct test_case *test_case, struct diag *diag);
 /* plan_images.c: do the faults fit the processes of the case? 0; -EINVAL. */
 int plan_images_check(const struct test_case *test_case, const char *path, struct diag *diag);
+/* plan_removal.c: does a device that is pulled out fit the rest of the case? 0; -EINVAL. */
+int plan_removal_check(const struct plan_options *options, const struct scenario *cell,
+		       const struct test_case *test_case, struct diag *diag);
 void plan_case_fini(struct test_case *test_case);
 
 #endif /* PLAN_BUILDER_H */

@@ -61,7 +61,7 @@ static void forget_outputs(struct test_case *test_case)
 			expect->texts_count = expect->outputs_count = 0;
 }
 
-/* The device can be pulled out, or lose its power; nothing here acts on it yet. */
+/* The device can lose its power; nothing here acts on it yet. */
 static int check_end_of_device(const struct plan_options *options, const struct scenario *cell,
 			       const struct test_case *test_case, struct diag *diag)
 {
@@ -69,12 +69,12 @@ static int check_end_of_device(const struct plan_options *options, const struct 
 	bool from_file = !options->faults_count;
 
 	for (unsigned i = 0; i < schedule->count; i++)
-		if (fault_ends_device(&schedule->faults[i]))
+		if (fault_ends_device(&schedule->faults[i]) && !fault_removes(&schedule->faults[i]))
 			return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
 					"%s: %s: this version does that to no guest yet",
 					from_file ? "faults" : "--fault",
 					kind_info(schedule->faults[i].kind)->name);
-	return 0;
+	return plan_removal_check(options, cell, test_case, diag);
 }
 
 /* Neither a kernel nor the preload can do what a device does; in a guest there is one that can. */

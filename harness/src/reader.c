@@ -38,7 +38,8 @@ static bool changes_files(const struct workload *workload, unsigned step)
 
 	return is_read_behind(workload, step) || (it->kind == STEP_START && it->write) ||
 	       it->kind == STEP_TRUNCATE || it->kind == STEP_CORRUPT || it->kind == STEP_PREPARE ||
-	       it->kind == STEP_REMOVE || it->kind == STEP_COPY_VOLUME || it->kind == STEP_REPEAT;
+	       it->kind == STEP_REMOVE || it->kind == STEP_COPY_VOLUME || it->kind == STEP_REPEAT ||
+	       it->kind == STEP_DEVICE_RETURN;
 }
 
 /* By the same process: whatever a later one does, this one's files are read in between. */

@@ -41,13 +41,18 @@ struct comparison {
 		   "step %u, read by another process: " format, (comparison)->job->step + 1,       \
 		   __VA_ARGS__)
 
-/* Steps that change a store behind the library's back, and a process that may have ended in the
- * middle of a commit: what was known is no more. */
+/* A process, or a device, that may have ended in the middle of a commit. */
+static bool cuts(const struct step *step)
+{
+	return step->kind == STEP_RESTART || step->kind == STEP_DEVICE_RETURN;
+}
+
+/* Steps that change a store behind the library's back, too: what was known is no more. */
 static bool damages(const struct step *step)
 {
 	return step->kind == STEP_TRUNCATE || step->kind == STEP_CORRUPT ||
 	       step->kind == STEP_REMOVE || step->kind == STEP_COPY_VOLUME ||
-	       step->kind == STEP_PREPARE || step->kind == STEP_RESTART;
+	       step->kind == STEP_PREPARE || cuts(step);
 }
 
 static uint64_t all_tensors(const struct workload *workload)
@@ -115,7 +120,7 @@ static void expect(const struct reader_job *job, struct expected *expected)
 	/* A store that a step or an earlier process made has all tensors, and of those nothing is
 	 * known. */
 	if (first && (job->workload->steps[first - 1].kind == STEP_PREPARE ||
-		      job->workload->steps[first - 1].kind == STEP_RESTART))
+		      cuts(&job->workload->steps[first - 1])))
 		expected->tensors = all_tensors(job->workload);
 	for (unsigned i = 0; expected->place && i < job->outcome->requests_count; i++) {
 		const struct outcome_request *request = &job->outcome->requests[i];

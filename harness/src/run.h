@@ -21,6 +21,13 @@ struct run_device {
 	int (*disarm)(void *arg);
 	/* What came of them, into the faults of @result that are the device's. */
 	int (*outcome)(struct case_result *result, void *arg);
+	/* A fault may pull it out while the case runs: @fd is readable when there is something to
+	 * do about that. */
+	int fd;
+	int (*happened)(void *arg, struct diag *diag);
+	bool (*is_out)(void *arg);
+	/* 1: it was out, and is back; 0: it was not out. */
+	int (*put_back)(void *arg, struct diag *diag);
 	void *arg;
 };
 

@@ -12,7 +12,7 @@
 
 #define TICK_NS 50000000 /* how late a deadline may be noticed */
 #define TICK_JOBCTL_NS 500000
-#define POLLED_MAX (RUN_JOBS_MAX + FORKSERVERS_MAX + 1)
+#define POLLED_MAX (2 * RUN_JOBS_MAX + FORKSERVERS_MAX + 1)
 
 static struct job *job_by_id(struct run *run, uint32_t id)
 {
@@ -182,6 +182,8 @@ static void watch_job(struct waiting *waiting, struct job *job)
 	else if (job->state == JOB_RUNNING &&
 		 (job->pause_steps || job->may_stay || job_tells_arming(job)))
 		watch(waiting, job->pause_ours, NULL, job);
+	if (job_heeds_device(job))
+		watch(waiting, job->options->device->fd, NULL, job);
 	waiting->soon |= job->state == JOB_RUNNING && (job->asks_jobctl || job_is_program(job));
 }
 
@@ -210,6 +212,8 @@ static void look_after(struct run *run, struct waiting *waiting)
 			run_ask_server(run, waiting->servers[i]);
 		else if (!job)
 			run_guest_readable(run);
+		else if (job_heeds_device(job) && job->options->device->fd == waiting->polled[i].fd)
+			job_device_readable(job);
 		else if (job->state == JOB_READING && job->reader.pipe == waiting->polled[i].fd)
 			job_reader_readable(job);
 		else if (job->state == JOB_RUNNING && job->pause_ours == waiting->polled[i].fd)

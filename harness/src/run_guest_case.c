@@ -57,11 +57,12 @@ static unsigned patience_of(const struct guest_lane *lane)
 static json_t *question(const struct guest_lane *lane, const struct test_case *test_case)
 {
 	char *path = guest_files_path(test_case->scenario->path);
-	json_t *line = json_pack("{s:{s:s, s:o, s:o, s:I, s:s, s:i, s:b}}", "run", "scenario",
-				 path ? path : test_case->scenario->path, "cells",
-				 cells_json(test_case), "faults", faults_json(test_case), "seed",
-				 (json_int_t)test_case->seed, "work_dir", lane->disk.directory,
-				 "patience", (int)patience_of(lane), "device", lane->disk.faulty);
+	json_t *line =
+		json_pack("{s:{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s}}", "run", "scenario",
+			  path ? path : test_case->scenario->path, "cells", cells_json(test_case),
+			  "faults", faults_json(test_case), "seed", (json_int_t)test_case->seed,
+			  "work_dir", lane->disk.directory, "patience", (int)patience_of(lane),
+			  "device", lane->disk.faulty, "serial", lane->disk.id);
 
 	free(path);
 	return line;
@@ -149,8 +150,10 @@ void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 {
 	struct diag diag = {.text = ""};
 	uint64_t began = job_now_ns();
-	int error = guest_lane_boot(lane, &diag);
+	int error;
 
+	guest_removal_choose(lane, test_case);
+	error = guest_lane_boot(lane, &diag);
 	memset(ret_result, 0, sizeof(*ret_result));
 	if (error == 0)
 		error = guest_disk_provide(lane, test_case, &diag);
@@ -163,6 +166,8 @@ void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 		keep(lane, NULL, ret_result);
 		guest_lane_drop(lane); /* whatever it still does is not the next case's */
 	}
+	if (guest_removal_spoilt(lane))
+		guest_lane_drop(lane);
 	if (!ret_result->duration_ns)
 		ret_result->duration_ns = job_now_ns() - began;
 }

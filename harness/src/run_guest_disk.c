@@ -89,9 +89,8 @@ static int start_device(struct guest_disk *disk, const struct test_case *test_ca
 	return device_start(&disk->device, &options, ret_socket, diag);
 }
 
-static int plug(struct guest_lane *lane, int socket, struct diag *diag)
+struct guest_namespace guest_disk_namespace(const struct guest_disk *disk)
 {
-	struct guest_disk *disk = &lane->disk;
 	struct guest_namespace namespace = {
 		.size_bytes = disk->geometry.size_bytes,
 		.sector_bytes = disk->geometry.sector_bytes,
@@ -102,7 +101,7 @@ static int plug(struct guest_lane *lane, int socket, struct diag *diag)
 	};
 
 	memcpy(namespace.id, disk->id, sizeof(namespace.id));
-	return guest_plug(lane->guest, &namespace, socket, diag);
+	return namespace;
 }
 
 static int mount_it(struct guest_lane *lane, struct diag *diag)
@@ -137,8 +136,11 @@ static int make_disk(struct guest_lane *lane, const struct test_case *test_case,
 	error = make_image(disk, diag);
 	if (error == 0)
 		error = start_device(disk, test_case, &socket, diag);
-	if (error == 0)
-		error = plug(lane, socket, diag);
+	if (error == 0) {
+		struct guest_namespace namespace = guest_disk_namespace(disk);
+
+		error = guest_plug(lane->guest, &namespace, socket, diag);
+	}
 	if (socket >= 0)
 		close(socket);
 	disk->plugged = error == 0;

@@ -19,6 +19,14 @@ struct guest_message {
 	struct case_result result;
 };
 
+/* Is a namespace in the guest? It was told of its end, it said that it is out, it is back. */
+enum guest_removal {
+	GUEST_REMOVAL_NONE,
+	GUEST_REMOVAL_BEGUN,
+	GUEST_REMOVAL_OUT,
+	GUEST_REMOVAL_OVER
+};
+
 /* A namespace in the guest, and what it is made of. */
 struct guest_disk {
 	bool plugged, mounted;
@@ -28,6 +36,10 @@ struct guest_disk {
 	struct device *device;
 	const struct schedule *schedule; /* that its device was given */
 	bool faulty;			 /* its device was given faults: it is another's no more */
+	enum guest_removal removal;
+	enum fault_removal way;
+	bool armed;   /* its device's faults fire */
+	bool is_deaf; /* its device's process is gone */
 	char node[64], directory[64];
 };
 
@@ -38,6 +50,7 @@ struct guest_lane {
 	struct guest_file *files; /* scenarios and what they name */
 	unsigned files_count;
 	struct guest *guest; /* NULL: none is up */
+	unsigned cpus;	     /* that it has, or will have; 0: as ever */
 	struct guest_disk disk;
 	unsigned disks_made; /* each gets a name of its own */
 };
@@ -72,8 +85,23 @@ int guest_disk_provide(struct guest_lane *lane, const struct test_case *test_cas
 		       struct diag *diag);
 /* Take it out in order. 0, -errno with @diag: the guest does not let go. */
 int guest_disk_remove(struct guest_lane *lane, struct diag *diag);
+/* As QEMU is told of it. */
+struct guest_namespace guest_disk_namespace(const struct guest_disk *disk);
 /* The guest is gone: the rest goes, too. */
 void guest_disk_forget(struct guest_disk *disk);
+
+/* run_guest_removal.c: what says that the device is to be pulled out, to be polled; -1: nothing. */
+int guest_removal_fd(const struct guest_lane *lane);
+/* It is readable: the guest is told. 0, -errno with @diag. */
+int guest_removal_begin(struct guest_lane *lane, struct diag *diag);
+/* Is the guest one for the case? One from which a device is torn out has a single processor. */
+void guest_removal_choose(struct guest_lane *lane, const struct test_case *test_case);
+/* Can the guest serve another case? Not without its device; nor does QEMU let go of a controller
+ * that was torn out with requests in flight, whose completions it could not deliver. */
+bool guest_removal_spoilt(const struct guest_lane *lane);
+/* The guest says that it is out; it wants it back. 0, -errno, with @diag. */
+int guest_removal_is_out(struct guest_lane *lane, struct diag *diag);
+int guest_removal_end(struct guest_lane *lane, struct diag *diag);
 
 /* run_guest_files.c: what the plan's cases read. 0, -errno. */
 int guest_files_find(const struct plan *plan, struct guest_file **ret_files, unsigned *ret_count);

@@ -41,22 +41,32 @@ static json_t *outcome_json(const struct guest_disk *disk)
 	return faults;
 }
 
-static int answer(struct guest_lane *lane, const char *what)
+/* 0, -errno. */
+static int obey(struct guest_lane *lane, const char *what, struct diag *diag)
 {
 	struct device *device = lane->disk.device;
-	json_t *line;
-	int result;
 
 	if (!device)
-		line = json_pack("{s:i}", "answer", -ENODEV);
-	else if (strcmp(what, "arm") == 0)
-		line = json_pack("{s:i}", "answer", device_arm(device));
-	else if (strcmp(what, "disarm") == 0)
-		line = json_pack("{s:i}", "answer", device_disarm(device));
-	else if (strcmp(what, "outcome") == 0)
-		line = json_pack("{s:i, s:o}", "answer", 0, "faults", outcome_json(&lane->disk));
-	else
-		line = json_pack("{s:i}", "answer", -EPROTO);
+		return -ENODEV;
+	if (strcmp(what, "arm") == 0 || strcmp(what, "disarm") == 0) {
+		lane->disk.armed = what[0] == 'a';
+		return lane->disk.armed ? device_arm(device) : device_disarm(device);
+	}
+	if (strcmp(what, "out") == 0)
+		return guest_removal_is_out(lane, diag);
+	if (strcmp(what, "back") == 0)
+		return guest_removal_end(lane, diag);
+	return strcmp(what, "outcome") == 0 ? 0 : -EPROTO;
+}
+
+static int answer(struct guest_lane *lane, const char *what)
+{
+	struct diag diag = {.text = ""};
+	int error = obey(lane, what, &diag), result;
+	json_t *line = json_pack("{s:i, s:s}", "answer", error, "text", diag.text);
+
+	if (error == 0 && strcmp(what, "outcome") == 0)
+		json_object_set_new(line, "faults", outcome_json(&lane->disk));
 	result = guest_send(lane->guest, line);
 	json_decref(line);
 	return result;
@@ -94,12 +104,16 @@ static int take_line(struct guest_lane *lane, json_t *line, json_t **ret, int *r
 }
 
 /* Signals are the run's; it ends us. */
-static int wait_for_guest(struct guest_lane *lane, uint64_t deadline)
+static int wait_for_guest(struct guest_lane *lane, uint64_t deadline, struct diag *diag)
 {
 	static const struct guest_interrupt none;
-	struct pollfd polled = {.fd = guest_fd(lane->guest), .events = POLLIN};
+	struct pollfd polled[] = {{.fd = guest_fd(lane->guest), .events = POLLIN},
+				  {.fd = guest_removal_fd(lane), .events = POLLIN}};
+	int result = guest_wait(polled, 2, deadline, &none);
 
-	return guest_wait(&polled, 1, deadline, &none);
+	if (result == 0 && polled[1].revents)
+		result = guest_removal_begin(lane, diag);
+	return result;
 }
 
 static void tell_lost(struct guest_lane *lane, int error, unsigned seconds, struct diag *diag)
@@ -131,7 +145,7 @@ int guest_lane_ask(struct guest_lane *lane, json_t *line, unsigned seconds, json
 		if (result > 0)
 			result = take_line(lane, got, ret, &error, diag);
 		else if (result == 0)
-			result = wait_for_guest(lane, deadline);
+			result = wait_for_guest(lane, deadline, diag);
 		json_decref(got);
 	}
 	if (result > 0)
@@ -148,6 +162,7 @@ int guest_lane_boot(struct guest_lane *lane, struct diag *diag)
 		.programs = &lane->parts.programs,
 		.files = lane->files,
 		.file_count = lane->files_count,
+		.cpus = lane->cpus,
 	};
 
 	return lane->guest ? 0 : guest_start(&lane->guest, &options, diag);

@@ -180,6 +180,7 @@ int job_reset(struct job *job, const struct test_case *test_case)
 	job->looks.count = 0;
 	job->story[0] = '\0';
 	job->armed = false;
+	job->steps_returned = 0;
 	job->asks_jobctl = asks_jobctl(&test_case->schedule);
 	job->pause_steps = reader_pause_steps(&test_case->workload);
 	return error;
@@ -298,7 +299,7 @@ static bool is_looking(const struct job *job)
 	return job->paused && job->test_case->workload.steps[job->pause_step].kind == STEP_VERIFY;
 }
 
-static struct reader_job reader_job_of(const struct job *job, unsigned step)
+struct reader_job job_reader_job(const struct job *job, unsigned step)
 {
 	return (struct reader_job){
 		.work_dir = job->work_dir,
@@ -357,11 +358,11 @@ static void reading_done(struct job *job)
 
 static void read_files(struct job *job, unsigned step)
 {
-	struct reader_job reader_job = reader_job_of(job, step);
+	struct reader_job reader_job = job_reader_job(job, step);
 
 	if (is_looking(job))
 		begin_look(job);
-	if (reader_bytes(&reader_job) > READ_AT_ONCE_BYTES &&
+	if ((job_heeds_device(job) || reader_bytes(&reader_job) > READ_AT_ONCE_BYTES) &&
 	    reader_fork(&job->reader, &reader_job) == 0) {
 		job->state = JOB_READING;
 		return;
@@ -404,7 +405,7 @@ static void mark_steps_cut(struct job *job)
 
 static void read_what_is_left(struct job *job, const struct fault *fault)
 {
-	struct reader_job reader_job = reader_job_of(job, job->outcome.last_step);
+	struct reader_job reader_job = job_reader_job(job, job->outcome.last_step);
 
 	mark_steps_cut(job);
 	reader_job.after = fault_crashes(fault) ? "the crash" : "the kill";
@@ -427,7 +428,7 @@ static void case_over(struct job *job)
 		read_what_is_left(job, fault);
 		return;
 	}
-	if (last >= 0)
+	if (last >= 0 && !job_device_is_out(job))
 		read_files(job, (unsigned)last);
 	else
 		job->state = JOB_ENDED;
@@ -443,27 +444,6 @@ static void job_done(struct job *job)
 	case_over(job);
 }
 
-static void switch_device(struct job *job, bool arm)
-{
-	const struct run_device *device = job->options->device;
-	int error = -EPROTO;
-
-	if (device)
-		error = arm ? device->arm(device->arg) : device->disarm(device->arg);
-	job->armed = arm && error == 0;
-	if (error < 0)
-		snprintf(job->outcome.broken, sizeof(job->outcome.broken),
-			 "the device cannot be %s: %s", arm ? "armed" : "disarmed",
-			 strerror(-error));
-}
-
-/* Who was killed ends when the device answers, and what it left is read without its faults. */
-static void disarm_device(struct job *job)
-{
-	if (job->armed)
-		switch_device(job, false);
-}
-
 /* Only what this case asked for: an earlier one may have been killed in mid-question. */
 void job_pause_readable(struct job *job)
 {
@@ -477,11 +457,17 @@ void job_pause_readable(struct job *job)
 	if (pause.step == WIRE_STEP_DONE)
 		job_done(job);
 	if (pause.step == WIRE_STEP_ARM || pause.step == WIRE_STEP_DISARM) {
-		switch_device(job, pause.step == WIRE_STEP_ARM);
+		job_switch_device(job, pause.step == WIRE_STEP_ARM);
 		answer_pause(job);
 	}
+	if (pause.step == WIRE_STEP_RETURN)
+		job_return_device(job);
 	if (pause.step >= job->test_case->workload.steps_count)
 		return;
+	if (job_device_is_out(job)) { /* it is looked at when it is back */
+		answer_pause(job);
+		return;
+	}
 	job->paused = true;
 	if (outcome_read(&job->outcome, job->outcome_file) < 0) {
 		job_kill(job);
@@ -521,7 +507,7 @@ void job_ended(struct job *job, int status)
 	job->status = status;
 	job_kill(job);
 	drain_pause(job);
-	disarm_device(job);
+	job_disarm_device(job);
 	case_over(job);
 }
 
@@ -536,7 +522,7 @@ void job_check_deadline(struct job *job, uint64_t now_ns)
 	job->overdue = true;
 	run_story(job->pid, job->log, job->story, sizeof(job->story));
 	job_kill(job);
-	disarm_device(job);
+	job_disarm_device(job);
 }
 
 bool job_is_done(const struct job *job)
@@ -559,6 +545,7 @@ static struct observation observe(const struct job *job, bool emulated)
 		.log = job->log,
 		.log_first = job->log_first,
 		.steps_cut = job->steps_cut,
+		.steps_returned = job->steps_returned,
 		.image = job->image + 1,
 		.status = job->status,
 		.overdue = job->overdue,
@@ -609,24 +596,13 @@ static bool has_hang(const struct job *job)
 	return last && last->type == EVENTLOG_HANG;
 }
 
-/* What the faults did that a device keeps. */
-static void ask_device(struct job *job)
-{
-	const struct run_device *device = job->options->device;
-	int error = device ? device->outcome(&job->result, device->arg) : 0;
-
-	if (error < 0)
-		snprintf(job->outcome.broken, sizeof(job->outcome.broken),
-			 "what the device did is not known: %s", strerror(-error));
-}
-
 static void judge_worker(struct job *job, bool emulated)
 {
 	struct observation seen = observe(job, emulated);
 
 	oracle_ask_all(&seen, &job->result);
 	verdict_count_faults(job->test_case, job->log, &job->result);
-	ask_device(job);
+	job_ask_device(job);
 	verdict_decide(job->test_case, &seen, &job->result);
 }
 

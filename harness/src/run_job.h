@@ -53,7 +53,8 @@ struct job {
 	bool again;    /* this case is not the first of its process */
 	int status;
 	bool ended, overdue, asks_jobctl;
-	bool armed; /* the device's faults fire */
+	bool armed;		 /* the device's faults fire */
+	uint64_t steps_returned; /* bit per step that put the device back */
 	uint64_t began_ns, due_ns, patience;
 	uint64_t pause_steps;
 	bool paused; /* the case waits for an answer */
@@ -77,6 +78,20 @@ void job_fini(struct job *job);
  * @patience: factor on deadlines of real time. */
 int job_start(struct job *job, const struct test_case *test_case, struct forkserver *server,
 	      uint32_t id, unsigned patience, bool may_stay);
+/* run_device.c: the device of the case, while it has one with faults. */
+bool job_heeds_device(const struct job *job);
+/* Nothing that lies on it can be read. */
+bool job_device_is_out(const struct job *job);
+/* Its faults begin, or end; nobody is left for whom they could fire. */
+void job_switch_device(struct job *job, bool arm);
+void job_disarm_device(struct job *job);
+/* What the faults did that it keeps. */
+void job_ask_device(struct job *job);
+/* The case waits for it to be put back. */
+void job_return_device(struct job *job);
+/* What a reader is told who looks behind that step. */
+struct reader_job job_reader_job(const struct job *job, unsigned step);
+
 /* run_share.c: can its process be shared with other cases? */
 bool job_case_shares(const struct test_case *test_case);
 /* The process that stays is not wanted any more. */
@@ -87,6 +102,7 @@ void job_started(struct job *job, pid_t pid);
 void job_ended(struct job *job, int status);
 void job_pause_readable(struct job *job);
 void job_reader_readable(struct job *job);
+void job_device_readable(struct job *job);
 void job_check_deadline(struct job *job, uint64_t now_ns);
 void job_kill(struct job *job);
 /* The process ended, and everything was read. */

@@ -162,10 +162,11 @@ static int check_expect(struct scenario_reader *reader, const struct yaml_node *
 		return scenario_refuse(reader, place_of(root, "expect", "error"),
 				       "error: '%s' is no errno name that is known here", error);
 	if (reader->scenario->expect.data == EXPECT_DATA_OLD_OR_NEW &&
-	    workload_images(&reader->scenario->workload) == 1)
+	    workload_images(&reader->scenario->workload) == 1 &&
+	    !workload_has_return(&reader->scenario->workload))
 		return scenario_refuse(reader, place_of(root, "expect", "data"),
 				       "data: old-or-new is what a fresh process finds: a step "
-				       "restart is due");
+				       "restart is due, or device-return");
 	if (check_expected_tensor(reader, place_of(root, "expect", "tensor")) < 0)
 		return -EINVAL;
 	return check_expected_result(reader, root);

@@ -141,34 +141,73 @@ static bool has_all_names(const struct workload *workload, const struct step *st
 	return true;
 }
 
+/* The step behind that one at which what is not durable may be gone; STEP_COUNT: none. */
+static enum step_kind loss_behind(const struct workload *workload, unsigned index)
+{
+	for (unsigned i = index + 1; i < workload->steps_count; i++)
+		if (workload->steps[i].kind == STEP_DEVICE_RETURN)
+			return STEP_DEVICE_RETURN;
+	if (workload_images(workload) > 1 && workload_image_of(workload, index) == 0)
+		return STEP_RESTART;
+	return STEP_COUNT;
+}
+
 /*
- * Before the first restart the power may be cut, which takes back what is not durable. What is done
- * to the files outside of the library at that time is durable at once, and nothing to take back
- * may lie below it.
+ * Before the first restart the power may be cut, and before a device returns it was pulled out,
+ * which takes back what is not durable. What is done to the files outside of the library at that
+ * time is durable at once, and nothing to take back may lie below it.
  */
-static int check_before_restart(struct scenario_reader *reader, unsigned index,
-				const struct yaml_node *node)
+static int check_before_loss(struct scenario_reader *reader, unsigned index,
+			     const struct yaml_node *node)
 {
 	const struct workload *workload = &reader->scenario->workload;
-	enum step_kind kind = workload->steps[index].kind;
+	enum step_kind kind = workload->steps[index].kind, loss = loss_behind(workload, index);
 	bool written = false;
 
-	if (workload_images(workload) == 1 || workload_image_of(workload, index) > 0)
+	if (loss == STEP_COUNT)
 		return 0;
 	for (unsigned i = 0; i < index; i++)
 		written |= writes(&workload->steps[i]);
 	if (kind == STEP_TRUNCATE || kind == STEP_CORRUPT || kind == STEP_REMOVE ||
 	    kind == STEP_COPY_VOLUME)
-		return scenario_refuse(reader, node, "%s: must stand behind the restart",
-				       step_name(kind));
+		return scenario_refuse(reader, node, "%s: must stand behind the %s",
+				       step_name(kind), step_name(loss));
 	if (workload->steps[index].as_count && !has_all_names(workload, &workload->steps[index]))
 		return scenario_refuse(reader, step_key_node(node, "as"),
 				       "as: must have every tensor of the scenario, or stand "
-				       "behind the restart");
+				       "behind the %s",
+				       step_name(loss));
 	if (kind == STEP_PREPARE && written)
 		return scenario_refuse(reader, node,
 				       "prepare: must stand before the first write, or behind the "
-				       "restart");
+				       "%s",
+				       step_name(loss));
+	return 0;
+}
+
+/* Of the first process: later ones would begin on what is dead. */
+static int check_return(struct scenario_reader *reader, unsigned index,
+			const struct yaml_node *node, bool store_open)
+{
+	const struct workload *workload = &reader->scenario->workload;
+
+	if (workload->steps[index].kind != STEP_DEVICE_RETURN)
+		return 0;
+	if (reader->scenario->targets != 1u << TARGET_NVME)
+		return scenario_refuse(reader, node,
+				       "device-return: only target nvme has a device that can "
+				       "return, targets must be [nvme]");
+	if (workload_image_of(workload, index) > 0)
+		return scenario_refuse(reader, node,
+				       "device-return: must stand before the restart");
+	if (loss_behind(workload, index) == STEP_DEVICE_RETURN)
+		return scenario_refuse(reader, node,
+				       "device-return: a device is pulled out once, and returns "
+				       "once");
+	if (workload->store.used && store_open)
+		return scenario_refuse(reader, node,
+				       "device-return: the store is open, a step store-close is "
+				       "due");
 	return 0;
 }
 
@@ -240,7 +279,8 @@ int scenario_check_steps(struct scenario_reader *reader, const struct yaml_node 
 		if (check_needed(reader, step, node) < 0 || check_options(reader, step, node) < 0 ||
 		    check_as(reader, step, node) < 0 || check_corrupt(reader, step, node) < 0 ||
 		    check_replace(reader, step, node) < 0 ||
-		    check_before_restart(reader, i, node) < 0 ||
+		    check_before_loss(reader, i, node) < 0 ||
+		    check_return(reader, i, node, store_open) < 0 ||
 		    check_restart(reader, i, node, at_mark) < 0 ||
 		    check_handle(reader, step, node, &open) < 0 ||
 		    check_store(reader, step, node, &store_open) < 0)

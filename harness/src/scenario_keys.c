@@ -254,6 +254,9 @@ const struct step_rule step_rules[STEP_COUNT] = {
 		       "fsync the files and their directory, outside of the library"},
 	[STEP_REPLACE] = {"tensors timeout expect", NULL,
 			  "write fresh data into new files, sync, and rename them over the old"},
+	[STEP_DEVICE_RETURN] = {"", "",
+				"put the device back that a fault pulled out, and mount its file "
+				"system anew; what was open on it is dead; target nvme only"},
 	[STEP_RESTART] = {"", "",
 			  "end the process, or skip to here when a crash or a kill ended it; the "
 			  "next steps run in a fresh one, with the faults of its image"},

@@ -22,6 +22,7 @@ struct request {
 	const char *scenario;
 	const char *cells[CELLS_MAX];
 	const char *faults[SCHEDULE_FAULTS_MAX];
+	const char *serial; /* of the namespace that it runs on */
 	struct run_device device;
 	struct serve *serve;
 	json_t *result; /* NULL: none came */
@@ -54,9 +55,10 @@ static int read_request(json_t *asked, struct request *request, struct diag *dia
 	int patience = 0, device = 0, result;
 	json_t *cells = NULL, *faults = NULL;
 
-	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b}", "scenario",
+	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s}", "scenario",
 			&request->scenario, "cells", &cells, "faults", &faults, "seed", &seed,
-			"work_dir", &work_dir, "patience", &patience, "device", &device) < 0 ||
+			"work_dir", &work_dir, "patience", &patience, "device", &device, "serial",
+			&request->serial) < 0 ||
 	    patience < 1)
 		return diag_set(diag, NULL, 0, 0,
 				"run: a member is missing or is not what it must be");
@@ -82,34 +84,39 @@ static int read_request(json_t *asked, struct request *request, struct diag *dia
 
 /* ---- the faults of the device are on the other side ---- */
 
-/* 0 or -errno, and the whole answer (a new reference) if @ret is not NULL. */
-static int ask(struct serve *serve, const char *what, json_t **ret)
-{
-	json_t *answer = NULL;
-	json_int_t value = -EPROTO;
-	int result = serve_channel_send(&serve->channel, json_pack("{s:s}", "ask", what));
-
-	if (result < 0)
-		return result;
-	result = serve_channel_receive(&serve->channel, &answer);
-	if (result <= 0)
-		return result < 0 ? result : -EPIPE;
-	if (json_unpack(answer, "{s:I}", "answer", &value) < 0)
-		value = -EPROTO;
-	if (ret && value == 0)
-		*ret = json_incref(answer);
-	json_decref(answer);
-	return (int)value;
-}
-
 static int arm(void *arg)
 {
-	return ask(arg, "arm", NULL);
+	struct diag diag = {.text = ""};
+	int error = serve_removal_prepare(arg, &diag);
+
+	return error < 0 ? error : serve_ask(arg, "arm", NULL, &diag);
 }
 
+/* A removal that is told already comes first. */
 static int disarm(void *arg)
 {
-	return ask(arg, "disarm", NULL);
+	struct diag diag = {.text = ""};
+	int error = serve_removal_happened(arg, &diag);
+	int disarmed = serve_ask(arg, "disarm", NULL, &diag);
+
+	return error < 0 ? error : disarmed;
+}
+
+static int happened(void *arg, struct diag *diag)
+{
+	return serve_removal_happened(arg, diag);
+}
+
+static bool is_out(void *arg)
+{
+	const struct serve *serve = arg;
+
+	return serve->removal.is_out;
+}
+
+static int put_back(void *arg, struct diag *diag)
+{
+	return serve_removal_end(arg, diag);
 }
 
 static int take_fault(json_t *object, struct case_result *result)
@@ -134,7 +141,7 @@ static int take_outcome(struct case_result *result, void *arg)
 {
 	json_t *answer = NULL;
 	const json_t *faults;
-	int error = ask(arg, "outcome", &answer);
+	int error = serve_ask(arg, "outcome", &answer, &(struct diag){.text = ""});
 
 	faults = json_object_get(answer, "faults");
 	if (error == 0 && !json_is_array(faults))
@@ -201,10 +208,14 @@ static int run_it(struct request *request, struct diag *diag)
 
 	if (error < 0)
 		return error;
-	if (plan->count == 1)
-		error = run_plan(plan, &request->run, &listener, &summary, diag);
-	else
+	if (plan->count != 1)
 		error = diag_set(diag, NULL, 0, 0, "run: these are %u cases", plan->count);
+	else if (schedule_find_removal(&plan->cases[0].schedule))
+		error = serve_removal_expect(request->serve, request->serial, diag);
+	else
+		error = serve_removal_expect(request->serve, NULL, diag);
+	if (error == 0)
+		error = run_plan(plan, &request->run, &listener, &summary, diag);
 	plan_free(plan);
 	if (error == 0 && !request->result)
 		error = diag_set(diag, NULL, 0, 0, "run: no result came of it");
@@ -215,7 +226,8 @@ json_t *serve_case(struct serve *serve, json_t *asked)
 {
 	struct request request = {
 		.serve = serve,
-		.device = {arm, disarm, take_outcome, serve},
+		.device = {arm, disarm, take_outcome, serve->channel.fd, happened, is_out, put_back,
+			   serve},
 	};
 	struct diag diag = {.text = ""};
 	json_t *answer;

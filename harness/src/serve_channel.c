@@ -3,6 +3,7 @@
  * serve_channel.c - lines of JSON over a descriptor that blocks.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,13 @@ int serve_channel_receive(struct serve_channel *channel, json_t **ret_line)
 		if (result <= 0)
 			return result;
 	}
+}
+
+bool serve_channel_is_readable(const struct serve_channel *channel)
+{
+	struct pollfd polled = {.fd = channel->fd, .events = POLLIN};
+
+	return memchr(channel->received, '\n', channel->used) || poll(&polled, 1, 0) > 0;
 }
 
 static int write_all(int fd, const char *bytes, size_t count)

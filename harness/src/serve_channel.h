@@ -23,6 +23,8 @@ struct serve_channel {
 /* Wait for a line. 1 and a new reference; 0: the other side is gone; -EBADMSG: it is no JSON
  * object, or longer than that, and was thrown away; -errno. */
 int serve_channel_receive(struct serve_channel *channel, json_t **ret_line);
+/* Is there something to receive? */
+bool serve_channel_is_readable(const struct serve_channel *channel);
 /* Send a line, all of it; @line is consumed, and NULL is -ENOMEM. 0, -errno. */
 int serve_channel_send(struct serve_channel *channel, json_t *line);
 

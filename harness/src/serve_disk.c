@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,6 +21,14 @@
 #include "serve_disk.h"
 
 #define LOOK_AGAIN_MS 5
+
+/* Of ext4's own header, which programs are not given. */
+#ifndef EXT4_IOC_SHUTDOWN
+#define EXT4_IOC_SHUTDOWN _IOR('X', 125, uint32_t)
+#endif
+#ifndef EXT4_GOING_FLAGS_NOLOGFLUSH
+#define EXT4_GOING_FLAGS_NOLOGFLUSH 0x2
+#endif
 
 static long long now_ms(void)
 {
@@ -116,8 +126,10 @@ int serve_disk_mount(const char *serial, const char *file_system, unsigned secon
 		     struct serve_disk *ret_disk, struct diag *diag)
 {
 	long long due = now_ms() + 1000LL * seconds;
+	struct serve_disk disk = {.directory = ""};
 
-	*ret_disk = (struct serve_disk){.directory = ""};
+	snprintf(disk.file_system, sizeof(disk.file_system), "%s", file_system);
+	*ret_disk = disk; /* @file_system may have been its own */
 	while (!find(serial, ret_disk->device)) {
 		if (now_ms() > due) {
 			diag_set(diag, NULL, 0, 0, "the namespace %s did not show up within %u s",
@@ -126,9 +138,36 @@ int serve_disk_mount(const char *serial, const char *file_system, unsigned secon
 		}
 		wait_a_moment();
 	}
-	if (strcmp(file_system, "none") == 0)
+	if (strcmp(ret_disk->file_system, "none") == 0)
 		return 0;
-	return mount_it(ret_disk, serial, file_system, due, diag);
+	return mount_it(ret_disk, serial, ret_disk->file_system, due, diag);
+}
+
+/* Told that it is dead, it has nothing to say any more that would be taken for what the next one
+ * says. */
+static void shut_down(const char *directory)
+{
+	uint32_t without_a_flush = EXT4_GOING_FLAGS_NOLOGFLUSH;
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	ioctl(fd, EXT4_IOC_SHUTDOWN, &without_a_flush);
+	close(fd);
+}
+
+int serve_disk_abandon(const struct serve_disk *disk, struct diag *diag)
+{
+	int error = 0;
+
+	if (!disk->directory[0])
+		return 0;
+	shut_down(disk->directory);
+	if (umount2(disk->directory, MNT_DETACH) < 0)
+		error = -errno;
+	if (error < 0)
+		diag_set(diag, NULL, 0, 0, "detaching %s: %s", disk->directory, strerror(-error));
+	return error;
 }
 
 /* A process that was killed closes its files when it gets to run, which takes its time. */

@@ -111,12 +111,18 @@ static bool was_corrupted(const struct test_case *test_case, const struct case_r
 	return false;
 }
 
-/* Did a fault of the device take effect? Then the kernel has to complain of it. */
-static bool device_failed(const struct test_case *test_case, const struct case_result *result)
+/* Did a fault of the device take effect? Then the kernel has to complain of it. Of a device that
+ * was put back it has to be silent, if @returned and nothing else was wrong with it. */
+static bool device_failed(const struct test_case *test_case, const struct case_result *result,
+			  bool returned)
 {
-	for (unsigned i = 0; i < result->faults_count; i++)
-		if (result->faults[i].injected && fault_is_device(&test_case->schedule.faults[i]))
+	for (unsigned i = 0; i < result->faults_count; i++) {
+		const struct fault *fault = &test_case->schedule.faults[i];
+
+		if (result->faults[i].injected && fault_is_device(fault) &&
+		    !(returned && fault_removes(fault)))
 			return true;
+	}
 	return false;
 }
 
@@ -128,7 +134,8 @@ static bool has_failed(const struct test_case *test_case, struct case_result *re
 	const char *const ignored[] = {
 		any ? "data" : "",
 		any || was_corrupted(test_case, result) ? "medium" : "",
-		device_failed(test_case, result) ? "kernel-io" : "",
+		device_failed(test_case, result, false) ? "kernel-io" : "",
+		device_failed(test_case, result, true) ? "kernel-return" : "",
 		NULL,
 	};
 	const struct finding *worst = result_worst(result, ignored);

@@ -118,6 +118,12 @@ static bool was_cut_before(const struct comparison *comparison, unsigned step)
 	return comparison->seen->steps_cut & ((UINT64_C(1) << image.first) - 1);
 }
 
+/* Was a device put back before, on which what was not synced may be lost? */
+static bool has_returned_before(const struct comparison *comparison, unsigned step)
+{
+	return comparison->seen->steps_returned & ((UINT64_C(1) << step) - 1);
+}
+
 /*
  * After a loss of power a file may be gone or too short; that nothing was promised of it is for the
  * reader to see. Then a read has to fail with this errno; 0: it has no such excuse.
@@ -127,7 +133,8 @@ static int missing_there(const struct comparison *comparison, const struct outco
 	const struct workload *workload = &comparison->test_case->workload;
 	const struct tensor *tensor = &workload->tensors[request->tensor];
 
-	if (request->write || !was_cut_before(comparison, request->step))
+	if (request->write || (!was_cut_before(comparison, request->step) &&
+			       !has_returned_before(comparison, request->step)))
 		return 0;
 	if (request->size_before < 0)
 		return (int)-request->size_before;
@@ -136,11 +143,20 @@ static int missing_there(const struct comparison *comparison, const struct outco
 	return 0;
 }
 
-/* A request that failed: by its step, or else by the case. Counts it. */
+/* Is there a fault that may make something fail there, where what was pulled out is back? */
+static bool has_other_fault(const struct schedule *schedule)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (!fault_removes(&schedule->faults[i]) &&
+		    fault_effect(&schedule->faults[i]) != EFFECT_TRANSPARENT)
+			return true;
+	return false;
+}
+
 /*
  * What a scenario expects to fail is what its faults make fail. Where a process was ended by the
  * schedule, and no fault is for the one that goes on with what it left, nothing may fail there but
- * what its own step names.
+ * what its own step names; nor on a device that returned, if no fault but that removal is there.
  */
 static enum expect_result wanted_in(const struct comparison *comparison, unsigned step,
 				    enum expect_result wanted)
@@ -148,6 +164,8 @@ static enum expect_result wanted_in(const struct comparison *comparison, unsigne
 	const struct schedule *schedule = &comparison->test_case->schedule;
 	unsigned image = workload_image_of(comparison->seen->workload, step) + 1;
 
+	if (has_returned_before(comparison, step) && !has_other_fault(schedule))
+		return EXPECT_OK;
 	if (!was_cut_before(comparison, step))
 		return wanted;
 	for (unsigned i = 0; i < schedule->count; i++)
@@ -157,6 +175,7 @@ static enum expect_result wanted_in(const struct comparison *comparison, unsigne
 	return EXPECT_OK;
 }
 
+/* A request that failed: by its step, or else by the case. Counts it. */
 static void judge_failure(struct comparison *comparison, enum expect_result wanted,
 			  const struct outcome_request *request)
 {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel_log.h"
 #include "observed.h"
 #include "oracle.h"
 
@@ -91,6 +92,20 @@ static void one_kind_is_told_once(void **state)
 	assert_non_null(strstr(result.findings[0].text, "sector 1"));
 }
 
+static void what_comes_behind_a_return_is_told_apart(void **state)
+{
+	struct case_result result =
+		ask("I/O error, dev nvme0n1, sector 1\n" KERNEL_LOG_RETURN
+		    "\nI/O error, dev nvme0n1, sector 2\nWARNING: CPU: 0 PID: 1\n");
+
+	(void)state;
+	assert_int_equal(result.findings_count, 3);
+	assert_string_equal(result.findings[0].oracle, "kernel-io");
+	assert_string_equal(result.findings[1].oracle, "kernel-return");
+	assert_non_null(strstr(result.findings[1].text, "sector 2"));
+	assert_string_equal(result.findings[2].oracle, "kernel");
+}
+
 static int set_up(void **state)
 {
 	*state = observed_make();
@@ -127,6 +142,32 @@ static void errors_of_a_device_that_was_told_to_are_explained(void **state)
 	assert_int_equal(it->result.failure_class, CLASS_CRASH);
 }
 
+static void a_removal_explains_errors_until_the_device_is_back(void **state)
+{
+	struct observed *it = *state;
+
+	it->test_case.expect.result = EXPECT_OK;
+	observed_schedule(it, "nvme.read#1 => remove");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	assert_int_equal(verdict_with(it, "I/O error, dev nvme0n1, sector 1\n" KERNEL_LOG_RETURN
+					  "\nEXT4-fs (nvme1n1): recovery complete\n"),
+			 VERDICT_PASS);
+	assert_int_equal(verdict_with(it, KERNEL_LOG_RETURN "\nI/O error, dev nvme1n1, sector 1\n"),
+			 VERDICT_FAIL);
+}
+
+static void another_fault_explains_errors_of_the_device_that_is_back(void **state)
+{
+	struct observed *it = *state;
+
+	it->test_case.expect.result = EXPECT_OK;
+	observed_schedule(it, "nvme.read#1 => remove\nnvme.read#9 => hold:for=1s");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	assert_int_equal(verdict_with(it, KERNEL_LOG_RETURN "\nI/O error, dev nvme1n1, sector 1\n"),
+			 VERDICT_PASS);
+}
+
 int main(void)
 {
 #define JUDGED(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -134,8 +175,11 @@ int main(void)
 		cmocka_unit_test(what_the_kernel_only_tells_is_nothing),
 		cmocka_unit_test(each_complaint_is_found_with_its_line),
 		cmocka_unit_test(one_kind_is_told_once),
+		cmocka_unit_test(what_comes_behind_a_return_is_told_apart),
 		JUDGED(errors_of_a_device_that_nobody_told_to_fail_the_case),
 		JUDGED(errors_of_a_device_that_was_told_to_are_explained),
+		JUDGED(a_removal_explains_errors_until_the_device_is_back),
+		JUDGED(another_fault_explains_errors_of_the_device_that_is_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,18 @@ static void what_is_no_object_is_refused_and_the_next_line_is_read(void **state)
 	}
 }
 
+static void what_was_received_along_is_readable(void **state)
+{
+	(void)state;
+	assert_false(serve_channel_is_readable(&channel));
+	say("{\"number\":1}\n{\"number\":2}\n");
+	assert_true(serve_channel_is_readable(&channel));
+	expect_number(1);
+	assert_true(serve_channel_is_readable(&channel)); /* though nothing is left to read() */
+	expect_number(2);
+	assert_false(serve_channel_is_readable(&channel));
+}
+
 static void *say_a_long_line(void *arg)
 {
 	size_t bytes = *(const size_t *)arg;
@@ -173,6 +185,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(several_lines_may_come_at_once),
+		CASE(what_was_received_along_is_readable),
 		CASE(a_line_may_come_bit_by_bit),
 		CASE(what_is_no_object_is_refused_and_the_next_line_is_read),
 		CASE(a_line_that_is_too_long_is_thrown_away_whole),

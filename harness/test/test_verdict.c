@@ -209,6 +209,73 @@ static void a_failure_behind_a_crash_is_expected_of_a_fault_there(void **state)
 	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
 }
 
+/* Swap-in, return of the device, swap-in again: the requests are of the step @step of those. */
+static void pull_the_device_out(struct observed *it, unsigned step)
+{
+	struct workload *workload = &it->test_case.workload;
+
+	workload->steps_count = 4;
+	workload->steps[3] = workload->steps[1];
+	step_defaults(&workload->steps[2], STEP_DEVICE_RETURN);
+	it->outcome.requests[2].step = it->outcome.requests[3].step = step;
+	it->outcome.last_step = 3;
+	it->seen.steps_returned = UINT64_C(1) << 2;
+	it->test_case.expect.result = EXPECT_ERROR;
+	it->test_case.expect.failures = 1;
+}
+
+static void a_failure_of_a_device_that_is_pulled_out_is_expected(void **state)
+{
+	struct observed *it = *state;
+
+	pull_the_device_out(it, 1);
+	observed_schedule(it, "nvme.read#1 => remove");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	fail_read(it, 0, EIO);
+	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
+}
+
+static void a_failure_of_a_device_that_returned_is_not_the_one_that_was_expected(void **state)
+{
+	struct observed *it = *state;
+
+	pull_the_device_out(it, 3);
+	observed_schedule(it, "nvme.read#1 => remove");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	fail_read(it, 0, EIO);
+	assert_verdict(it, VERDICT_FAIL, CLASS_CONTRACT);
+	assert_non_null(strstr(it->result.reason, "step 4: tensor"));
+}
+
+static void a_failure_of_a_device_that_returned_is_expected_of_another_fault(void **state)
+{
+	struct observed *it = *state;
+
+	pull_the_device_out(it, 3);
+	observed_schedule(it, "nvme.read#1 => remove\nnvme.read#9 => error");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	observed_fault(it, EVENTLOG_INJECT, 2, "");
+	fail_read(it, 0, EIO);
+	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
+}
+
+static void what_a_removal_took_cannot_be_read(void **state)
+{
+	struct observed *it = *state;
+
+	pull_the_device_out(it, 3);
+	it->test_case.expect = (struct expectation){
+		.result = EXPECT_OK, .data = EXPECT_DATA_EXACT, .deadline_ns = 5000000000};
+	observed_schedule(it, "nvme.read#1 => remove");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	fail_read(it, 0, ENOENT);
+	it->outcome.requests[2].size_before = -ENOENT;
+	it->outcome.requests[3].size_before = OBSERVED_BYTES;
+	assert_verdict(it, VERDICT_PASS, CLASS_NONE);
+	it->seen.steps_returned = 0;
+	assert_verdict(it, VERDICT_FAIL, CLASS_CONTRACT);
+}
+
 static void a_store_that_cannot_be_opened_behind_a_crash_fails(void **state)
 {
 	struct observed *it = *state;
@@ -418,6 +485,10 @@ int main(void)
 		TEST(a_failure_behind_a_crash_is_not_the_one_that_was_expected),
 		TEST(a_failure_behind_a_crash_is_expected_of_a_fault_there),
 		TEST(a_store_that_cannot_be_opened_behind_a_crash_fails),
+		TEST(a_failure_of_a_device_that_is_pulled_out_is_expected),
+		TEST(a_failure_of_a_device_that_returned_is_not_the_one_that_was_expected),
+		TEST(a_failure_of_a_device_that_returned_is_expected_of_another_fault),
+		TEST(what_a_removal_took_cannot_be_read),
 		TEST(a_step_that_expects_an_errno_excuses_its_requests),
 		TEST(a_step_that_expects_an_errno_and_gets_none_fails),
 		TEST(a_counter_is_held_to_what_the_scenario_says),

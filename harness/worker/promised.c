@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * promised.c - what the program was promised to find again after a loss of power: the syncs that it
- * made itself, through libc, and what they answered. Told as "durable" lines; whether the promise
- * was kept is for the harness to see.
+ * promised.c - what the program was promised to find again after a loss of power, or of the device:
+ * the syncs that it made itself, through libc, and what they answered. Told as "durable" lines;
+ * whether the promise was kept is for the harness to see.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 bool promised_counts(void)
 {
-	return worker.wire.step_end < worker.workload.steps_count;
+	return worker.wire.step_end < worker.workload.steps_count ||
+	       workload_has_return(&worker.workload);
 }
 
 /* Contents that are durable under a name that is. */

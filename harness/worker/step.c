@@ -8,15 +8,25 @@
 typedef void step_fn(const struct step *step);
 
 static step_fn *const functions[STEP_COUNT] = {
-	[STEP_SWAP_OUT] = step_transfer, [STEP_SWAP_IN] = step_transfer,
-	[STEP_WRITE] = step_transfer,	 [STEP_READ] = step_transfer,
-	[STEP_START] = step_start,	 [STEP_WAIT] = step_wait,
-	[STEP_CANCEL] = step_cancel,	 [STEP_TRUNCATE] = step_truncate,
-	[STEP_CORRUPT] = step_corrupt,	 [STEP_PREPARE] = step_prepare,
-	[STEP_REMOVE] = step_remove,	 [STEP_CLOSE] = step_close,
-	[STEP_ABORT] = step_abort,	 [STEP_OPEN] = step_open,
-	[STEP_FORK] = step_fork,	 [STEP_IS_PINNED] = step_is_pinned,
-	[STEP_SYNC] = step_sync,	 [STEP_REPLACE] = step_replace,
+	[STEP_SWAP_OUT] = step_transfer,
+	[STEP_SWAP_IN] = step_transfer,
+	[STEP_WRITE] = step_transfer,
+	[STEP_READ] = step_transfer,
+	[STEP_START] = step_start,
+	[STEP_WAIT] = step_wait,
+	[STEP_CANCEL] = step_cancel,
+	[STEP_TRUNCATE] = step_truncate,
+	[STEP_CORRUPT] = step_corrupt,
+	[STEP_PREPARE] = step_prepare,
+	[STEP_REMOVE] = step_remove,
+	[STEP_CLOSE] = step_close,
+	[STEP_ABORT] = step_abort,
+	[STEP_OPEN] = step_open,
+	[STEP_FORK] = step_fork,
+	[STEP_IS_PINNED] = step_is_pinned,
+	[STEP_DEVICE_RETURN] = step_device_return,
+	[STEP_SYNC] = step_sync,
+	[STEP_REPLACE] = step_replace,
 };
 
 /* Where the tensors are in a store; what is missing here is as without one. */

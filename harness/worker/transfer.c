@@ -61,10 +61,10 @@ int transfer_refuse(struct transfer *transfer, int error, const char *what, cons
 	return error;
 }
 
-/* In a later process it says whether there is something to read. */
+/* In a later process, or on a device that returned, it says whether there is something to read. */
 static bool size_matters(bool write)
 {
-	return write || worker.wire.step_first > 0;
+	return write || worker.wire.step_first > 0 || worker.device_returned;
 }
 
 /* From now on it may be in the file, whatever is told later. */

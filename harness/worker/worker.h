@@ -63,6 +63,7 @@ struct worker {
 	struct worker_tensor tensors[WORKLOAD_TENSORS_MAX];
 	struct transfer transfers[WORKLOAD_TENSORS_MAX]; /* of the step that runs */
 	unsigned step;
+	bool device_returned;
 	bool aborted;	 /* requests were given up, on purpose or because they never ended */
 	bool told_wrong; /* something that no clean case has */
 };
@@ -110,6 +111,7 @@ void step_corrupt(const struct step *step);
 void step_prepare(const struct step *step);
 void step_remove(const struct step *step);
 void step_sync(const struct step *step);
+void step_device_return(const struct step *step);
 void step_replace(const struct step *step);
 int64_t step_timeout(const struct step *step);
 
@@ -128,7 +130,7 @@ int transfer_refuse(struct transfer *transfer, int error, const char *what, cons
 /* compare.c: what a read gave, where nobody knows what the file holds: against the file itself. */
 void compare_with_file(unsigned tensor, const struct transfer *transfer);
 /* promised.c: what the program was promised to find again after a loss of power. */
-bool promised_counts(void);		  /* a later process looks */
+bool promised_counts(void);		  /* a later process looks, or a device returns */
 void promised_written(unsigned tensor);	  /* by other means, durable at once */
 int promised_sync_file(const char *file); /* and what it holds is flushed; -errno, told */
 int promised_sync_directory(void);	  /* likewise, names */
