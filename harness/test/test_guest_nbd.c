@@ -68,6 +68,41 @@ static void bytes_go_through_the_server(void **state)
 	assert_true(server.parted);
 }
 
+/* The bytes stay with QEMU while no controller is there. */
+static void what_was_pulled_is_put_back_with_its_bytes(void **state)
+{
+	struct guest_namespace namespace = {.id = "pulled", .sector_bytes = 4096};
+	struct nbd_server server = {0};
+	struct diag diag = {.text = ""};
+	json_t *all;
+
+	(void)state;
+	plug_well(&server, "pulled", false);
+	assert_int_equal(guest_pull(guest, "pulled", &diag), 0);
+	json_decref(await_disks(guest, 0));
+	assert_false(server.parted);
+	if (guest_put_back(guest, &namespace, &diag) < 0)
+		fail_msg("%s", diag.text);
+	all = await_disks(guest, 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(all, 0), "word")),
+			    "pulled");
+	json_decref(all);
+	assert_int_equal(moved(guest, "write", PLACE, 4096), 4096);
+	unplug_well(&server, "pulled");
+}
+
+static void what_is_not_there_is_neither_pulled_nor_put_back(void **state)
+{
+	struct guest_namespace namespace = {.id = "nobody"};
+	struct diag diag = {.text = ""};
+
+	(void)state;
+	assert_int_equal(guest_pull(guest, "nobody", &diag), -ENOENT);
+	assert_string_equal(diag.text, "there is no namespace nobody");
+	assert_int_equal(guest_pull(guest, "", &diag), -ENOENT);
+	assert_int_equal(guest_put_back(guest, &namespace, &diag), -ENOENT);
+}
+
 /* QEMU's device claims a cache in any case; without one it asks for each write to be durable. */
 static void without_a_cache_each_write_is_durable(void **state)
 {
@@ -190,6 +225,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_go_through_the_server),
+		cmocka_unit_test(what_was_pulled_is_put_back_with_its_bytes),
+		cmocka_unit_test(what_is_not_there_is_neither_pulled_nor_put_back),
 		cmocka_unit_test(without_a_cache_each_write_is_durable),
 		cmocka_unit_test(a_request_that_fails_once_fails_for_the_program),
 		cmocka_unit_test(a_server_that_dies_takes_no_guest_along),
