@@ -111,9 +111,13 @@ int schedule_print(const struct schedule *schedule, char *text, size_t text_byte
  * general is not; lie:-N must be detected, and so on): refines kind_info()->effect. */
 enum effect fault_effect(const struct fault *fault);
 
-/* Does it end the process as a loss of power would, or as SIGKILL does; either of the two? */
+/* Does it end the process as a loss of power would, or as SIGKILL does? */
 bool fault_crashes(const struct fault *fault);
 bool fault_kills(const struct fault *fault);
+/* Does the device under a guest lose its power, and the guest with it? */
+bool fault_cuts_power(const struct fault *fault);
+bool schedule_cuts_power(const struct schedule *schedule);
+/* Any of the three. */
 bool fault_ends_process(const struct fault *fault);
 
 /* Of which process image of a case it is, and up to which there are any; from 1. */

@@ -205,9 +205,23 @@ bool fault_kills(const struct fault *fault)
 	return false;
 }
 
+bool fault_cuts_power(const struct fault *fault)
+{
+	return fault->kind == KIND_nvme_read_powercut || fault->kind == KIND_nvme_write_powercut ||
+	       fault->kind == KIND_nvme_flush_powercut;
+}
+
+bool schedule_cuts_power(const struct schedule *schedule)
+{
+	for (unsigned i = 0; i < schedule->count; i++)
+		if (fault_cuts_power(&schedule->faults[i]))
+			return true;
+	return false;
+}
+
 bool fault_ends_process(const struct fault *fault)
 {
-	return fault_crashes(fault) || fault_kills(fault);
+	return fault_crashes(fault) || fault_kills(fault) || fault_cuts_power(fault);
 }
 
 unsigned fault_image(const struct fault *fault)

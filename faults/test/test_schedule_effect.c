@@ -168,7 +168,7 @@ static void crashes_and_kills_end_the_process(void **state)
 		{"fsync#1 => crash:3", EFFECT_FAILS_ALL},
 		{"fsync#1 => kill", EFFECT_FAILS_ALL},
 	};
-	unsigned crashes = 0, kills = 0;
+	unsigned crashes = 0, kills = 0, cuts = 0;
 
 	(void)state;
 	CHECK(cases);
@@ -176,13 +176,17 @@ static void crashes_and_kills_end_the_process(void **state)
 		struct fault fault = {.kind = (enum kind_id)i};
 		bool crash = strcmp(kind_info(fault.kind)->name, "crash") == 0;
 		bool kill = strcmp(kind_info(fault.kind)->name, "kill") == 0;
+		bool cut = strcmp(kind_info(fault.kind)->name, "powercut") == 0;
 
 		assert_int_equal(fault_crashes(&fault), crash);
 		assert_int_equal(fault_kills(&fault), kill);
-		assert_int_equal(fault_ends_process(&fault), crash || kill);
+		assert_int_equal(fault_cuts_power(&fault), cut);
+		assert_int_equal(fault_ends_process(&fault), crash || kill || cut);
 		crashes += crash;
 		kills += kill;
+		cuts += cut;
 	}
+	assert_int_equal(cuts, 3);
 	assert_int_equal(crashes, kills);
 	assert_int_not_equal(kills, 0);
 }

@@ -19,6 +19,9 @@ int plan_images_check(const struct test_case *test_case, const char *path, struc
 /* plan_removal.c: does a device that is pulled out fit the rest of the case? 0; -EINVAL. */
 int plan_removal_check(const struct plan_options *options, const struct scenario *cell,
 		       const struct test_case *test_case, struct diag *diag);
+/* plan_power.c: would somebody see what is left where the power is cut? 0; -EINVAL. */
+int plan_power_check(const struct plan_options *options, const struct scenario *cell,
+		     const struct test_case *test_case, struct diag *diag);
 void plan_case_fini(struct test_case *test_case);
 
 #endif /* PLAN_BUILDER_H */

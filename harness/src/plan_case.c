@@ -61,20 +61,12 @@ static void forget_outputs(struct test_case *test_case)
 			expect->texts_count = expect->outputs_count = 0;
 }
 
-/* The device can lose its power; nothing here acts on it yet. */
 static int check_end_of_device(const struct plan_options *options, const struct scenario *cell,
 			       const struct test_case *test_case, struct diag *diag)
 {
-	const struct schedule *schedule = &test_case->schedule;
-	bool from_file = !options->faults_count;
+	int result = plan_power_check(options, cell, test_case, diag);
 
-	for (unsigned i = 0; i < schedule->count; i++)
-		if (fault_ends_device(&schedule->faults[i]) && !fault_removes(&schedule->faults[i]))
-			return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
-					"%s: %s: this version does that to no guest yet",
-					from_file ? "faults" : "--fault",
-					kind_info(schedule->faults[i].kind)->name);
-	return plan_removal_check(options, cell, test_case, diag);
+	return result < 0 ? result : plan_removal_check(options, cell, test_case, diag);
 }
 
 /* Neither a kernel nor the preload can do what a device does; in a guest there is one that can. */

@@ -7,6 +7,8 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include <jansson.h>
+
 #include "report.h"
 
 struct forkserver_pool;
@@ -28,6 +30,11 @@ struct run_device {
 	bool (*is_out)(void *arg);
 	/* 1: it was out, and is back; 0: it was not out. */
 	int (*put_back)(void *arg, struct diag *diag);
+	/* Has it lost its power? Then it answers nothing any more, and this machine is about to. */
+	bool (*is_cut)(void *arg);
+	/* Hand out what the case has come to (consumed; NULL: no memory), and end with this
+	 * machine. Does not return. */
+	void (*power_gone)(json_t *state, void *arg);
 	void *arg;
 };
 
@@ -42,7 +49,10 @@ struct run_options {
 	unsigned patience;     /* factor on deadlines of real time; 0: 1 */
 	struct forkserver_pool *pool;	 /* outlives the run; NULL: the run has its own */
 	const struct run_device *device; /* NULL: there is none */
-	struct kernel_log *kernel_log;	 /* all that is said there is the case's; NULL: not read */
+	/* What a machine handed out whose power was cut: the case, which is the only one of the
+	 * plan, goes on from there. NULL: it begins. */
+	const json_t *resume;
+	struct kernel_log *kernel_log; /* all that is said there is the case's; NULL: not read */
 };
 
 struct run_listener {

@@ -28,6 +28,7 @@ void job_switch_device(struct job *job, bool arm)
 		break_case(job,
 			   arm ? "the device cannot be armed" : "the device cannot be disarmed",
 			   error, &(struct diag){.text = ""});
+	job_check_power(job);
 }
 
 /* Who was killed ends when the device answers, and what it left is read without its faults. */

@@ -221,6 +221,12 @@ static void look_after(struct run *run, struct waiting *waiting)
 	}
 }
 
+static void look_at_power(struct run *run)
+{
+	for (unsigned i = 0; run->options->device && i < run->lanes[TARGET_NVME].jobs_count; i++)
+		job_check_power(&run->lanes[TARGET_NVME].jobs[i]);
+}
+
 static void look_at_jobs(struct run *run)
 {
 	uint64_t now = job_now_ns();
@@ -241,10 +247,13 @@ void run_wait_for_something(struct run *run)
 {
 	static struct waiting waiting;
 	struct timespec tick;
+	int count;
 
 	watch_all(run, &waiting);
 	tick = (struct timespec){.tv_nsec = waiting.soon ? TICK_JOBCTL_NS : TICK_NS};
-	if (ppoll(waiting.polled, waiting.count, &tick, run_signal_mask(&run->signals)) > 0)
+	count = ppoll(waiting.polled, waiting.count, &tick, run_signal_mask(&run->signals));
+	look_at_power(run);
+	if (count > 0)
 		look_after(run, &waiting);
 	look_at_jobs(run);
 }

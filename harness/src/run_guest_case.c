@@ -130,13 +130,32 @@ static unsigned seconds_for(const struct guest_lane *lane, const struct test_cas
 	       (unsigned)(seconds * patience_of(lane) * workload_images(&test_case->workload));
 }
 
+/* Nothing that it promised is left to be seen if nobody noticed that the power went. */
+static int check_cut(const struct guest_lane *lane, const json_t *cut, struct diag *diag)
+{
+	if (!lane->disk.is_cut || cut)
+		return 0;
+	diag_set(diag, NULL, 0, 0, "the guest went on without its device's power");
+	return -EPROTO;
+}
+
 static int ask_guest(struct guest_lane *lane, const struct test_case *test_case,
 		     struct case_result *result, struct diag *diag)
 {
-	json_t *done = NULL;
-	int error = guest_lane_ask(lane, question(lane, test_case), seconds_for(lane, test_case),
-				   &done, diag);
+	json_t *done = NULL, *cut;
+	unsigned seconds = seconds_for(lane, test_case);
+	int error = guest_lane_ask(lane, question(lane, test_case), seconds, &done, diag);
 
+	cut = error == 0 ? json_incref(json_object_get(done, "cut")) : NULL;
+	if (error == 0)
+		error = check_cut(lane, cut, diag);
+	if (cut) {
+		json_decref(done);
+		done = NULL;
+		error = guest_power_resume(lane, question(lane, test_case), cut, seconds, &done,
+					   diag);
+		json_decref(cut);
+	}
 	if (error == 0)
 		error = result_from_json(json_object_get(done, "case"), test_case, result, diag);
 	if (error == 0 && result->verdict != VERDICT_PASS && result->verdict != VERDICT_SKIP)
@@ -153,7 +172,7 @@ void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 	int error;
 
 	guest_removal_choose(lane, test_case);
-	error = guest_lane_boot(lane, &diag);
+	error = guest_lane_boot(lane, NULL, &diag);
 	memset(ret_result, 0, sizeof(*ret_result));
 	if (error == 0)
 		error = guest_disk_provide(lane, test_case, &diag);

@@ -17,8 +17,12 @@
 #define UNMOUNT_SECONDS 20
 #define FORMAT_MS 60000
 
-/* Blocks of 4096 bytes, so that it does for either size of sector. */
-static int format(int image_fd, struct diag *diag)
+/*
+ * Blocks of 4096 bytes, so that it does for either size of sector. ext4 writes its superblock
+ * beside the journal, and checks its sum before the journal is replayed: where a power cut may tear
+ * it into sectors of 512 bytes, there must be no sum.
+ */
+static int format(int image_fd, bool may_tear, struct diag *diag)
 {
 	char path[32];
 	char *const argv[] = {(char[]){"mke2fs"},
@@ -30,6 +34,9 @@ static int format(int image_fd, struct diag *diag)
 			      (char[]){"4096"},
 			      (char[]){"-m"},
 			      (char[]){"0"},
+			      (char[]){"-O"},
+			      may_tear ? (char[]){"^metadata_csum,uninit_bg"}
+				       : (char[]){"metadata_csum"},
 			      (char[]){"-E"},
 			      (char[]){"lazy_itable_init=1,lazy_journal_init=1"},
 			      path,
@@ -68,11 +75,11 @@ static int make_image(struct guest_disk *disk, struct diag *diag)
 	if (error < 0)
 		diag_set(diag, NULL, 0, 0, "bytes of a namespace: %s", strerror(-error));
 	else if (disk->geometry.file_system == FILE_SYSTEM_EXT4)
-		error = format(disk->image_fd, diag);
+		error = format(disk->image_fd, schedule_cuts_power(disk->schedule), diag);
 	return error;
 }
 
-static int start_device(struct guest_disk *disk, const struct test_case *test_case, int *ret_socket,
+static int start_device(struct guest_disk *disk, const struct schedule *schedule, int *ret_socket,
 			struct diag *diag)
 {
 	const struct device_options options = {
@@ -81,11 +88,9 @@ static int start_device(struct guest_disk *disk, const struct test_case *test_ca
 		.read_only = disk->geometry.read_only,
 		.write_cache = disk->geometry.write_cache,
 		.image_fd = disk->image_fd,
-		.schedule = &test_case->schedule,
+		.schedule = schedule,
 	};
 
-	disk->schedule = &test_case->schedule;
-	disk->faulty = schedule_find_device(disk->schedule);
 	return device_start(&disk->device, &options, ret_socket, diag);
 }
 
@@ -126,27 +131,44 @@ static int mount_it(struct guest_lane *lane, struct diag *diag)
 	return error;
 }
 
-static int make_disk(struct guest_lane *lane, const struct test_case *test_case, struct diag *diag)
+static int attach(struct guest_lane *lane, const struct schedule *schedule, struct diag *diag)
 {
-	struct guest_disk *disk = &lane->disk;
-	int socket = -1, error;
+	int socket = -1, error = start_device(&lane->disk, schedule, &socket, diag);
 
-	*disk = (struct guest_disk){.geometry = test_case->device, .image_fd = -1};
-	snprintf(disk->id, sizeof(disk->id), "namespace-%u", ++lane->disks_made);
-	error = make_image(disk, diag);
-	if (error == 0)
-		error = start_device(disk, test_case, &socket, diag);
 	if (error == 0) {
-		struct guest_namespace namespace = guest_disk_namespace(disk);
+		struct guest_namespace namespace = guest_disk_namespace(&lane->disk);
 
 		error = guest_plug(lane->guest, &namespace, socket, diag);
 	}
 	if (socket >= 0)
 		close(socket);
-	disk->plugged = error == 0;
-	if (error == 0)
-		error = mount_it(lane, diag);
-	return error;
+	lane->disk.plugged = error == 0;
+	return error < 0 ? error : mount_it(lane, diag);
+}
+
+static int make_disk(struct guest_lane *lane, const struct test_case *test_case, struct diag *diag)
+{
+	struct guest_disk *disk = &lane->disk;
+	int error;
+
+	*disk = (struct guest_disk){.geometry = test_case->device, .image_fd = -1};
+	snprintf(disk->id, sizeof(disk->id), "namespace-%u", ++lane->disks_made);
+	disk->schedule = &test_case->schedule;
+	disk->faulty = schedule_find_device(disk->schedule);
+	error = make_image(disk, diag);
+	return error < 0 ? error : attach(lane, disk->schedule, diag);
+}
+
+/* It keeps its name, and is mounted where it was. */
+int guest_disk_again(struct guest_lane *lane, struct diag *diag)
+{
+	struct guest_disk *disk = &lane->disk;
+
+	disk->told = guest_lane_outcome(disk);
+	device_stop(disk->device);
+	disk->device = NULL;
+	disk->is_cut = disk->plugged = disk->mounted = false;
+	return attach(lane, NULL, diag);
 }
 
 /* A device has the faults of one case only, and what a fault did to its bytes stays. */
@@ -197,5 +219,6 @@ void guest_disk_forget(struct guest_disk *disk)
 		device_stop(disk->device);
 	if (disk->image_fd >= 0)
 		close(disk->image_fd);
+	json_decref(disk->told);
 	*disk = (struct guest_disk){.image_fd = -1};
 }

@@ -40,6 +40,8 @@ struct guest_disk {
 	enum fault_removal way;
 	bool armed;   /* its device's faults fire */
 	bool is_deaf; /* its device's process is gone */
+	bool is_cut;  /* its device has no power any more */
+	json_t *told; /* what became of the faults of the device before; NULL */
 	char node[64], directory[64];
 };
 
@@ -63,8 +65,10 @@ static inline bool guest_lane_has(const struct test_case *test_case)
 
 /* run_guest_lane.c: all cases, in the process that was made for it. Never returns. */
 _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket);
-/* A guest is up behind it. 0, -errno with @diag. */
-int guest_lane_boot(struct guest_lane *lane, struct diag *diag);
+/* A guest is up behind it; a new one also has the file @more, if not NULL. 0, -errno with @diag. */
+int guest_lane_boot(struct guest_lane *lane, const struct guest_file *more, struct diag *diag);
+/* What became of the faults of its device, a new reference. */
+json_t *guest_lane_outcome(const struct guest_disk *disk);
 /* What there is of guest and disk is thrown away. */
 void guest_lane_drop(struct guest_lane *lane);
 /*
@@ -80,7 +84,18 @@ bool guest_lane_is_lost(int error);
 void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 		    struct case_result *ret_result);
 
-/* run_guest_disk.c: a namespace fit for the case is mounted behind it. 0, -errno with @diag. */
+/* run_guest_power.c: the power is cut: tell the guest. 0, -errno. */
+int guest_power_cut(struct guest_lane *lane);
+/*
+ * The guest ends, and another one is asked @question (consumed) on what is left of the disk. It
+ * finds in a file what the case has come to (@state). As guest_lane_ask().
+ */
+int guest_power_resume(struct guest_lane *lane, json_t *question, const json_t *state,
+		       unsigned seconds, json_t **ret, struct diag *diag);
+
+/* run_guest_disk.c: the same bytes, behind a device without faults, in a new guest. 0, -errno. */
+int guest_disk_again(struct guest_lane *lane, struct diag *diag);
+/* A namespace fit for the case is mounted behind it. 0, -errno with @diag. */
 int guest_disk_provide(struct guest_lane *lane, const struct test_case *test_case,
 		       struct diag *diag);
 /* Take it out in order. 0, -errno with @diag: the guest does not let go. */

@@ -31,7 +31,7 @@ static json_t *fault_json(const struct device *device, unsigned index)
 			 "missed", (json_int_t)outcome.missed, "why_missed", outcome.why_missed);
 }
 
-static json_t *outcome_json(const struct guest_disk *disk)
+json_t *guest_lane_outcome(const struct guest_disk *disk)
 {
 	json_t *faults = json_array();
 
@@ -59,15 +59,25 @@ static int obey(struct guest_lane *lane, const char *what, struct diag *diag)
 	return strcmp(what, "outcome") == 0 ? 0 : -EPROTO;
 }
 
+/* A device whose power was cut is no more, and what became of its faults was kept. */
+static json_t *outcome_json(const struct guest_disk *disk)
+{
+	return disk->told ? json_incref(disk->told) : guest_lane_outcome(disk);
+}
+
+/* No answer overtakes that the power is cut. */
 static int answer(struct guest_lane *lane, const char *what)
 {
 	struct diag diag = {.text = ""};
-	int error = obey(lane, what, &diag), result;
+	int error = obey(lane, what, &diag), result = 0;
 	json_t *line = json_pack("{s:i, s:s}", "answer", error, "text", diag.text);
 
 	if (error == 0 && strcmp(what, "outcome") == 0)
 		json_object_set_new(line, "faults", outcome_json(&lane->disk));
-	result = guest_send(lane->guest, line);
+	if (schedule_cuts_power(lane->disk.schedule))
+		result = guest_removal_begin(lane, &diag);
+	if (result == 0)
+		result = guest_send(lane->guest, line);
 	json_decref(line);
 	return result;
 }
@@ -156,16 +166,21 @@ int guest_lane_ask(struct guest_lane *lane, json_t *line, unsigned seconds, json
 
 /* ---- the guest ---- */
 
-int guest_lane_boot(struct guest_lane *lane, struct diag *diag)
+/* The list has room for one more. */
+int guest_lane_boot(struct guest_lane *lane, const struct guest_file *more, struct diag *diag)
 {
 	const struct guest_options options = {
 		.programs = &lane->parts.programs,
 		.files = lane->files,
-		.file_count = lane->files_count,
+		.file_count = lane->files_count + (more != NULL),
 		.cpus = lane->cpus,
 	};
 
-	return lane->guest ? 0 : guest_start(&lane->guest, &options, diag);
+	if (lane->guest)
+		return 0;
+	if (more)
+		lane->files[lane->files_count] = *more;
+	return guest_start(&lane->guest, &options, diag);
 }
 
 void guest_lane_drop(struct guest_lane *lane)
@@ -208,7 +223,7 @@ _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, in
 	if (error < 0 && !diag.text[0])
 		diag_set(&diag, NULL, 0, 0, "files of the guest: %s", strerror(-error));
 	if (error == 0)
-		error = guest_lane_boot(&lane, &diag);
+		error = guest_lane_boot(&lane, NULL, &diag);
 	if (error < 0)
 		refuse(socket, &message, &diag);
 	for (unsigned i = 0; i < plan->count; i++) {

@@ -44,11 +44,15 @@ int guest_removal_begin(struct guest_lane *lane, struct diag *diag)
 	struct device_event event;
 	int got;
 
+	if (guest_removal_fd(lane) < 0)
+		return 0;
 	while ((got = device_event(disk->device, &event)) > 0) {
 		int error = 0;
 
 		/* What was disarmed since then stays. */
-		if (event.kind == DEVICE_REMOVAL && disk->armed)
+		if (event.kind == DEVICE_POWER_CUT)
+			error = guest_power_cut(lane);
+		else if (disk->armed)
 			error = begin(lane, &event, diag);
 		if (error < 0)
 			return error;

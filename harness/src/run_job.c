@@ -3,6 +3,7 @@
  * run_job.c - a case on its way: sent to its fork server, paused for the reader, ended, judged.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,6 +250,36 @@ static int send_case(struct job *job)
 	return wire_send(job->server->socket, message, used, fds, WIRE_FD_COUNT);
 }
 
+static void read_what_is_left(struct job *job, const char *after);
+
+/* Its process died with another machine. What the kernel has said since this one began counts, too:
+ * it mounted what is left. */
+static int resume(struct job *job)
+{
+	int error = job_take_state(job, job->options->resume);
+
+	if (error == 0)
+		error = outcome_read(&job->outcome, job->outcome_file);
+	if (error < 0)
+		return error;
+	job->ended = true;
+	if (job->overdue)
+		job->state = JOB_ENDED;
+	else
+		read_what_is_left(job, "the power cut");
+	return 0;
+}
+
+/* The directory is there before the power can go. */
+static int settle(const struct job *job)
+{
+	int fd = open(job->work_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
+
+	close_fd(fd);
+	return error;
+}
+
 void job_dismiss(struct job *job)
 {
 	if (job->stays)
@@ -271,8 +302,12 @@ int job_start(struct job *job, const struct test_case *test_case, struct forkser
 	job->again = job->stays != 0;
 	job->began_ns = job_now_ns();
 	job->due_ns = UINT64_MAX;
+	if (error == 0 && job->options->resume)
+		return resume(job);
 	if (job->options->kernel_log)
 		kernel_log_begin(job->options->kernel_log);
+	if (error == 0 && schedule_cuts_power(&test_case->schedule))
+		error = settle(job);
 	if (error == 0)
 		error = send_case(job);
 	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;
@@ -362,7 +397,8 @@ static void read_files(struct job *job, unsigned step)
 
 	if (is_looking(job))
 		begin_look(job);
-	if ((job_heeds_device(job) || reader_bytes(&reader_job) > READ_AT_ONCE_BYTES) &&
+	/* Whoever reads may never come back from a device that is armed. */
+	if ((job->armed || reader_bytes(&reader_job) > READ_AT_ONCE_BYTES) &&
 	    reader_fork(&job->reader, &reader_job) == 0) {
 		job->state = JOB_READING;
 		return;
@@ -403,12 +439,12 @@ static void mark_steps_cut(struct job *job)
 	job->cut = true;
 }
 
-static void read_what_is_left(struct job *job, const struct fault *fault)
+static void read_what_is_left(struct job *job, const char *after)
 {
 	struct reader_job reader_job = job_reader_job(job, job->outcome.last_step);
 
 	mark_steps_cut(job);
-	reader_job.after = fault_crashes(fault) ? "the crash" : "the kill";
+	reader_job.after = after;
 	reader_check_crash(&reader_job, job->test_case->expect.data, job->outcome.kept,
 			   &job->result);
 	job->state = JOB_ENDED;
@@ -425,7 +461,7 @@ static void case_over(struct job *job)
 		return; /* a reader of its last pause: its pipe tells when */
 	fault = ended_by(job);
 	if (fault) {
-		read_what_is_left(job, fault);
+		read_what_is_left(job, fault_crashes(fault) ? "the crash" : "the kill");
 		return;
 	}
 	if (last >= 0 && !job_device_is_out(job))
@@ -577,6 +613,19 @@ int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bo
 	if (error == 0)
 		job->state = JOB_STARTING;
 	return error;
+}
+
+/* Nothing of the disk may be touched any more: whoever does never comes back. */
+void job_check_power(struct job *job)
+{
+	const struct run_device *device = job->options->device;
+	struct observation seen;
+
+	if (!device || job->state == JOB_IDLE || !device->is_cut(device->arg))
+		return;
+	seen = observe(job, false);
+	oracle_kernel(&seen, &job->result);
+	device->power_gone(job_state(job), device->arg);
 }
 
 static const char *wait_call_of(const struct eventlog_header *header)

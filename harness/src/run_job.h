@@ -113,6 +113,8 @@ bool job_is_done(const struct job *job);
 bool job_goes_on(const struct job *job);
 /* Judge what is of the process alone, and send the case again for the next one. 0, -errno. */
 int job_next_process(struct job *job, struct forkserver *server, uint32_t id, bool emulated);
+/* Its device may have lost its power: then this machine's part in the case is over. */
+void job_check_power(struct job *job);
 /* Its case is over: the verdict. */
 void job_judge(struct job *job, bool emulated);
 
@@ -126,6 +128,11 @@ int job_start_program(struct job *job, const struct test_case *test_case, const 
 void job_poll_program(struct job *job);
 void job_judge_program(struct job *job);
 void job_end_program(struct job *job); /* forget its words, once it is judged or was killed */
+
+/* run_resume.c: what a case has come to, for another machine (a new reference, NULL: no memory);
+ * and there, into a job that was reset. 0; -EBADMSG, -ENOMEM, -errno of its directory. */
+json_t *job_state(const struct job *job);
+int job_take_state(struct job *job, const json_t *state);
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */
 void job_keep(struct job *job, struct work_root *root);

@@ -258,8 +258,9 @@ const struct step_rule step_rules[STEP_COUNT] = {
 				"put the device back that a fault pulled out, and mount its file "
 				"system anew; what was open on it is dead; target nvme only"},
 	[STEP_RESTART] = {"", "",
-			  "end the process, or skip to here when a crash or a kill ended it; the "
-			  "next steps run in a fresh one, with the faults of its image"},
+			  "end the process, or skip to here when a crash, a kill or a power cut "
+			  "ended it; the next steps run in a fresh one, with the faults of its "
+			  "image"},
 	[STEP_REPEAT] = {"count", "count",
 			 "the steps before, since the last repeat or restart, again"},
 };

@@ -6,7 +6,8 @@
  *   {"mount": {"serial": S, "file_system": "ext4" | "none", "seconds": N}}
  *   {"unmount": {"serial": S, "seconds": N}}
  *   {"run": {"scenario": PATH, "cells": [...], "faults": [...] | null, "seed": N,
- *            "work_dir": DIR, "patience": N, "device": BOOL, "serial": S}}
+ *            "work_dir": DIR, "patience": N, "device": BOOL, "serial": S,
+ *            "resume": PATH | absent}}
  *
  * Answers: {"done": {...}} or {"failed": {"errno": N, "text": SENTENCE}}. While a case runs whose
  * faults are the device's, this side asks: {"ask": "arm" | "disarm" | "outcome"}, and is answered
@@ -17,6 +18,10 @@
  *
  * and this side, once nothing in the guest reaches it any more, {"ask": "out"}; {"ask": "back"}
  * when the case wants it back.
+ *
+ * {"event": "power-cut"} comes by itself: the device answers nothing any more. This side says
+ * {"done": {"cut": STATE}}, and waits for its own end. Another guest finds STATE in the file that
+ * "resume" names, and goes on with the case.
  *
  * Threads: one thread.
  */
@@ -35,6 +40,7 @@ struct serve {
 	struct serve_channel channel;
 	struct forkserver_pool pool; /* stays from case to case */
 	struct kernel_log *kernel_log;
+	bool power_is_cut; /* of the device of the case that runs */
 	struct serve_disk disks[SERVE_DISKS_MAX];
 	char serials[SERVE_DISKS_MAX][SERVE_DISK_BYTES]; /* "": free */
 	/* The device of the case that runs, if a fault pulls it out. */
@@ -67,6 +73,12 @@ int serve_removal_prepare(struct serve *serve, struct diag *diag);
 int serve_removal_happened(struct serve *serve, struct diag *diag);
 /* 1: it was out, and is back; 0: it was not out; -errno. */
 int serve_removal_end(struct serve *serve, struct diag *diag);
+
+/* serve_power.c: was it said that the power is cut? True: @line says it, and it is noted. */
+bool serve_power_take(struct serve *serve, const json_t *line);
+/* As struct run_device wants it, of a struct serve. */
+bool serve_power_is_cut(void *arg);
+void serve_power_gone(json_t *state, void *arg);
 
 /* serve_case.c: run one case; its answer. */
 json_t *serve_case(struct serve *serve, json_t *asked);

@@ -13,7 +13,8 @@ static int receive_answer(struct serve *serve, json_t **ret_answer)
 	int result;
 
 	while ((result = serve_channel_receive(&serve->channel, ret_answer)) > 0) {
-		if (!json_object_get(*ret_answer, "removal"))
+		if (!serve_power_take(serve, *ret_answer) &&
+		    !json_object_get(*ret_answer, "removal"))
 			return 0;
 		json_decref(*ret_answer);
 	}

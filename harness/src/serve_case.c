@@ -12,6 +12,7 @@
 #include "result_json.h"
 #include "run.h"
 #include "serve.h"
+#include "work_dir.h"
 
 #define CELLS_MAX SCENARIO_MATRIX_KEYS_MAX
 #define KEPT_BYTES_MAX (256u * 1024) /* of one file; its end is what counts */
@@ -25,7 +26,9 @@ struct request {
 	const char *serial; /* of the namespace that it runs on */
 	struct run_device device;
 	struct serve *serve;
-	json_t *result; /* NULL: none came */
+	const char *resume; /* NULL: the case begins */
+	json_t *state;	    /* in that file */
+	json_t *result;	    /* NULL: none came */
 	json_t *kept;
 };
 
@@ -55,10 +58,10 @@ static int read_request(json_t *asked, struct request *request, struct diag *dia
 	int patience = 0, device = 0, result;
 	json_t *cells = NULL, *faults = NULL;
 
-	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s}", "scenario",
+	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s, s?s}", "scenario",
 			&request->scenario, "cells", &cells, "faults", &faults, "seed", &seed,
 			"work_dir", &work_dir, "patience", &patience, "device", &device, "serial",
-			&request->serial) < 0 ||
+			&request->serial, "resume", &request->resume) < 0 ||
 	    patience < 1)
 		return diag_set(diag, NULL, 0, 0,
 				"run: a member is missing or is not what it must be");
@@ -152,6 +155,29 @@ static int take_outcome(struct case_result *result, void *arg)
 	return error;
 }
 
+/* What the case has come to, and what is left of its directory, set aside before the run makes room
+ * for itself. */
+static int begin_again(struct request *request, struct diag *diag)
+{
+	char aside[WORK_DIR_BYTES];
+	const char *left;
+	json_error_t error;
+
+	if (!request->resume)
+		return 0;
+	request->state = json_load_file(request->resume, 0, &error);
+	left = json_string_value(json_object_get(request->state, "work_dir"));
+	if (!left)
+		return diag_set(diag, NULL, 0, 0, "%s: %s", request->resume,
+				request->state ? "it says no work_dir" : error.text);
+	snprintf(aside, sizeof(aside), "%.400s/left", request->run.work_root);
+	if (rename(left, aside) < 0 && errno != ENOENT)
+		return diag_set(diag, NULL, 0, 0, "%s: %s", left, strerror(errno));
+	json_object_set_new(request->state, "work_dir", json_string(aside));
+	request->run.resume = request->state;
+	return 0;
+}
+
 /* ---- what comes of it ---- */
 
 static const char *const kept_files[] = {"case.txt", "events.txt", "outcome.ndjson"};
@@ -227,12 +253,15 @@ json_t *serve_case(struct serve *serve, json_t *asked)
 	struct request request = {
 		.serve = serve,
 		.device = {arm, disarm, take_outcome, serve->channel.fd, happened, is_out, put_back,
-			   serve},
+			   serve_power_is_cut, serve_power_gone, serve},
 	};
 	struct diag diag = {.text = ""};
 	json_t *answer;
 	int error = read_request(asked, &request, &diag);
 
+	serve->power_is_cut = false;
+	if (error == 0)
+		error = begin_again(&request, &diag);
 	if (error == 0)
 		error = run_it(&request, &diag);
 	if (error == 0)
@@ -242,5 +271,6 @@ json_t *serve_case(struct serve *serve, json_t *asked)
 		answer = serve_failed(error, &diag);
 	json_decref(request.result);
 	json_decref(request.kept);
+	json_decref(request.state);
 	return answer;
 }

@@ -111,8 +111,12 @@ static bool was_corrupted(const struct test_case *test_case, const struct case_r
 	return false;
 }
 
-/* Did a fault of the device take effect? Then the kernel has to complain of it. Of a device that
- * was put back it has to be silent, if @returned and nothing else was wrong with it. */
+/*
+ * Did a fault of the device take effect of which the kernel has to complain? Of a device that was
+ * put back it has to be silent, if @returned and nothing else was wrong with it. Of a loss of power
+ * it cannot: its machine is gone at once, and to the next one that is a disk with a journal to
+ * replay.
+ */
 static bool device_failed(const struct test_case *test_case, const struct case_result *result,
 			  bool returned)
 {
@@ -120,7 +124,7 @@ static bool device_failed(const struct test_case *test_case, const struct case_r
 		const struct fault *fault = &test_case->schedule.faults[i];
 
 		if (result->faults[i].injected && fault_is_device(fault) &&
-		    !(returned && fault_removes(fault)))
+		    !fault_cuts_power(fault) && !(returned && fault_removes(fault)))
 			return true;
 	}
 	return false;

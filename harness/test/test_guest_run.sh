@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # test_guest_run.sh - target nvme: cases run in a guest, what came of them is told here, faults of the
-# device strike there, and neither a guest that dies nor a run that is killed leaves anything behind.
+# device strike there, its power goes and another guest looks at what is left, and neither a guest that
+# dies nor a run that is killed leaves anything behind.
 # shellcheck disable=SC2317 # functions are called through until_true
 set -u
 
@@ -76,6 +77,19 @@ rm -rf work/*
 scenario stuck '{result: ok, deadline: 1s}' 'faults: ["nvme.read#2 => hold:until=never"]'
 run 1 'FAIL (hang)' stuck.yaml good.yaml
 grep -q '1 passed, 1 failed' out || fail "stuck: $(tail -1 out)"
+rm -rf work/*
+
+# The power goes: a second guest finds what was promised, and what a core never synced is missed. A cut
+# that nothing runs into shows nothing; one that nobody could see the outcome of is refused.
+cuts=$SRC/scenarios/device/power-that-goes-in-a-swap-in.yaml
+run 0 '1 passed' --case 'faults=nvme.read#1 => powercut:1' "$cuts"
+run 3 'did not fire' --fault 'nvme.write#900 => powercut:1' "$cuts"
+run 2 'powercut: nobody reads what is left' --fault 'nvme.read#1 => powercut:1' good.yaml
+for sync in data manifest; do
+	run 1 'FAIL (corruption)' "$SRC/scenarios/meta/power-goes-before-the-$sync-sync.yaml"
+	grep -q 'after the power cut: .*generation . was made durable' out || fail "$sync: $(cat out)"
+	grep -q 'nvme.*powercut.*INJECTED' out || fail "$sync: $(cat out)"
+done
 rm -rf work/*
 
 # What the harness that has the guest started: QEMU, and a process for each device.

@@ -168,6 +168,18 @@ static void another_fault_explains_errors_of_the_device_that_is_back(void **stat
 			 VERDICT_PASS);
 }
 
+/* The guest is killed at once, and the next one replays a journal: neither has a reason. */
+static void a_power_cut_explains_no_complaint(void **state)
+{
+	struct observed *it = *state;
+
+	observed_schedule(it, "nvme.write#1 => powercut:1");
+	observed_fault(it, EVENTLOG_INJECT, 1, "");
+	assert_int_equal(verdict_with(it, "EXT4-fs (nvme0n1): recovery complete\n"), VERDICT_PASS);
+	assert_int_equal(verdict_with(it, "EXT4-fs error (device nvme0n1): ext4_lookup\n"),
+			 VERDICT_FAIL);
+}
+
 int main(void)
 {
 #define JUDGED(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -180,6 +192,7 @@ int main(void)
 		JUDGED(errors_of_a_device_that_was_told_to_are_explained),
 		JUDGED(a_removal_explains_errors_until_the_device_is_back),
 		JUDGED(another_fault_explains_errors_of_the_device_that_is_back),
+		JUDGED(a_power_cut_explains_no_complaint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

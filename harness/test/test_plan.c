@@ -22,6 +22,9 @@
 	"swap:\n  tensors: [{name: a, numel: 100}]\n  steps: [prepare, swap-in]\n"                 \
 	"expect: {result: ok}\n"
 
+#define STEPS(steps)                                                                               \
+	"swap:\n  tensors: [{name: a, numel: 100}]\n  steps: [" steps "]\nexpect: {data: exact}\n"
+
 static char directory[] = "/tmp/test_plan_XXXXXX";
 
 static const char *const files[][2] = {
@@ -31,6 +34,12 @@ static const char *const files[][2] = {
 	{"group/host-only.yaml", "title: t\ntargets: host\n" SWAP "matrix:\n"
 				 "  swap.tensors.0.numel: [511, 512]\n"},
 	{"group/of-guests.yaml", "title: t\ntargets: nvme\nneeds: [memory-999999G]\n" SWAP},
+	{"cut/good.yaml", "title: t\ntargets: nvme\n" STEPS("swap-out, restart, swap-in")},
+	{"cut/no-restart.yaml", "title: t\ntargets: nvme\n" STEPS("swap-out, swap-in")},
+	{"cut/not-durable.yaml",
+	 "title: t\ntargets: nvme\nstore: {durable: false}\n" STEPS("swap-out, restart, swap-in")},
+	{"cut/verified.yaml", "title: t\ntargets: nvme\nstore: {threads: 0}\n" STEPS(
+				      "swap-out, verify, restart, swap-in, verify")},
 	{"group/needs-more.yaml", "title: t\nneeds: [memory-999999G]\n" SWAP},
 	{"group/errs-by-itself.yaml",
 	 "title: t\nswap:\n  tensors: [{name: a, numel: 100}]\n"
@@ -82,7 +91,7 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-	static const char *const groups[] = {"group/soak", "group", "meta", "bad"};
+	static const char *const groups[] = {"group/soak", "group", "meta", "bad", "cut"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -209,6 +218,21 @@ static void faults_of_the_command_line_replace_those_of_the_scenario(void **stat
 	plan_free(plan);
 	faults[1] = "io_event#2 => res:EWHAT";
 	refuse_plan("group/two-keys.yaml", options, "--fault 'io_event#2 => res:EWHAT': column");
+}
+
+static void a_power_cut_that_nobody_could_see_is_refused(void **state)
+{
+	const char *faults[] = {"nvme.write#1 => powercut:1"};
+	struct plan_options options = {
+		.faults = faults, .faults_count = 1, .targets = 1u << TARGET_NVME};
+
+	(void)state;
+	plan_free(good_plan("cut/good.yaml", options));
+	refuse_plan("cut/no-restart.yaml", options,
+		    "--fault: powercut: nobody reads what is left: no step restart follows");
+	refuse_plan("cut/not-durable.yaml", options, "powercut: nothing is promised");
+	refuse_plan("cut/verified.yaml", options,
+		    "powercut: a step verify must stand behind the restart");
 }
 
 static void what_cannot_run_is_skipped_with_its_reason(void **state)
@@ -376,6 +400,7 @@ int main(void)
 		cmocka_unit_test(a_dotted_key_changes_its_place),
 		cmocka_unit_test(cells_are_chosen_by_key_and_value),
 		cmocka_unit_test(faults_of_the_command_line_replace_those_of_the_scenario),
+		cmocka_unit_test(a_power_cut_that_nobody_could_see_is_refused),
 		cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
 		cmocka_unit_test(what_a_guest_lacks_is_seen_in_the_guest),
 		cmocka_unit_test(directories_are_searched_and_meta_and_soak_only_when_named),
