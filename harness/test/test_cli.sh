@@ -74,7 +74,7 @@ expect 2 'nvme.read is a point of the device under a guest, and target sim has n
 expect 2 'and target host has none (target nvme has)' \
 	run --target host --fault 'nvme.flush => lost' scenarios/group/good.yaml
 expect 2 'device-on-sim.yaml: faults: nvme.write is a point of the device' run device-on-sim.yaml
-expect 2 'powercut: this version does that to no guest yet' \
+expect 2 'powercut: nobody reads what is left: no step restart follows' \
 	run --target nvme --fault 'nvme.read#1 => powercut' device.yaml
 expect 2 'fault: remove: nothing puts the device back: a step device-return is due, or aftermath' \
 	run --target nvme --fault 'nvme.read#1 => remove' device.yaml
