@@ -52,8 +52,8 @@ scenarios() {
 	done
 }
 
-# guests: the scenarios of all groups in guests, one for each processor, at most four. Each boots once,
-# and gets its share of every group.
+# guests: the scenarios of all groups in guests, one for each processor, at most four. Each boots
+# once, and gets its share of every group.
 guests() {
 	lanes=$(nproc)
 	[ "$lanes" -le 4 ] || lanes=4
