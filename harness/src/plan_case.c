@@ -61,6 +61,23 @@ static void forget_outputs(struct test_case *test_case)
 			expect->texts_count = expect->outputs_count = 0;
 }
 
+/* What the device of a guest can be, but no step can use. */
+static int check_namespace(const struct scenario *cell, const struct scenario_device *device,
+			   struct diag *diag)
+{
+	const char *what = NULL;
+
+	if (device->file_system != FILE_SYSTEM_EXT4)
+		what = "file_system: none: steps work on files, and there are none on a bare "
+		       "device";
+	else if (device->read_only)
+		what = "read_only: true: the file system is mounted for writing";
+	if (!what)
+		return 0;
+	return diag_set(diag, cell->path, 0, 0,
+			"device: %s (swaptorture guest plugs in what this says)", what);
+}
+
 static int check_end_of_device(const struct plan_options *options, const struct scenario *cell,
 			       const struct test_case *test_case, struct diag *diag)
 {
@@ -76,6 +93,8 @@ static int check_device(const struct plan_options *options, const struct scenari
 	const struct fault *fault = schedule_find_device(&test_case->schedule);
 	bool from_file = !options->faults_count;
 
+	if (test_case->target == TARGET_NVME && check_namespace(cell, &test_case->device, diag) < 0)
+		return -EINVAL;
 	if (!fault)
 		return 0;
 	if (test_case->target == TARGET_NVME)

@@ -29,8 +29,6 @@ int plan_power_check(const struct plan_options *options, const struct scenario *
 		why = "nobody reads what is left: no step restart follows";
 	else if (!workload_is_durable(workload))
 		why = "nothing is promised: the store is opened with durable: false";
-	else if (test_case->device.file_system != FILE_SYSTEM_EXT4)
-		why = "goes with file_system: ext4";
 	else if (verifies_before_restart(workload))
 		why = "a step verify must stand behind the restart: what another process saw of "
 		      "it is lost with the guest";

@@ -39,8 +39,6 @@ int plan_removal_check(const struct plan_options *options, const struct scenario
 	else if (cell->program.argv.count)
 		why = "goes with swap: a program has no step device-return, and leaves nothing to "
 		      "look at";
-	else if (test_case->device.file_system != FILE_SYSTEM_EXT4)
-		why = "goes with file_system: ext4";
 	else if (workload_images(&test_case->workload) > 1 &&
 		 !workload_has_return(&test_case->workload))
 		why = "the process behind the restart would begin on what is gone: a step "

@@ -282,10 +282,10 @@ static const struct scenario_key device_keys[] = {
 	{.name = "write_cache", .type = KEY_BOOL, FIELD(scenario_device, write_cache),
 	 .fallback = "false", .doc = "a volatile write cache, lost when the power is cut"},
 	{.name = "read_only", .type = KEY_BOOL, FIELD(scenario_device, read_only),
-	 .fallback = "false", .doc = "every write is refused"},
+	 .fallback = "false", .doc = "every write is refused; for swaptorture guest only"},
 	{.name = "file_system", .type = KEY_CHOICE, FIELD(scenario_device, file_system),
 	 CHOICES("ext4", "none"), .fallback = "ext4",
-	 .doc = "what is on the namespace; none: the tensors lie on the bare device"},
+	 .doc = "what is on the namespace; none, a bare device: for swaptorture guest only"},
 	{0},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_plan_removal.c - what a device that is pulled out does not go with is refused before
- * anything runs, with the reason.
+ * anything runs, with the reason, and so is a device that no step can use.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -96,12 +96,18 @@ static void a_removal_goes_with_no_end_of_the_process(void **state)
 	       NULL, "a step device-return before it is due");
 }
 
-static void a_removal_goes_with_no_program_and_no_bare_device(void **state)
+static void a_removal_goes_with_no_program(void **state)
 {
 	(void)state;
 	refuse(HEAD "program: {argv: [true]}\nfaults: ['" REMOVAL "']\n", NULL, "goes with swap");
-	refuse(HEAD "device: {file_system: none}\n" RETURNS "faults: ['" REMOVAL "']\n", NULL,
-	       "goes with file_system: ext4");
+}
+
+static void namespaces_that_no_step_can_use_are_refused(void **state)
+{
+	(void)state;
+	accept(HEAD "device: {sector: 4096}\n" STAYS, NULL);
+	refuse(HEAD "device: {file_system: none}\n" STAYS, NULL, "file_system: none: steps work");
+	refuse(HEAD "device: {read_only: true}\n" STAYS, NULL, "read_only: true: the file system");
 }
 
 static void only_a_guest_has_a_device_that_can_be_pulled_out(void **state)
@@ -119,7 +125,8 @@ int main(void)
 		cmocka_unit_test(a_removal_without_return_and_with_an_aftermath_is_refused),
 		cmocka_unit_test(two_removals_are_refused),
 		cmocka_unit_test(a_removal_goes_with_no_end_of_the_process),
-		cmocka_unit_test(a_removal_goes_with_no_program_and_no_bare_device),
+		cmocka_unit_test(a_removal_goes_with_no_program),
+		cmocka_unit_test(namespaces_that_no_step_can_use_are_refused),
 		cmocka_unit_test(only_a_guest_has_a_device_that_can_be_pulled_out),
 	};
 
