@@ -15,13 +15,22 @@ lists() {
 lists '' scenarios '^scenario/sim/signal .*scenarios.sh sim  *scenarios/signal$' 1
 lists 'scenarios/signal/two-of-four-ready.yaml' scenarios . 1
 lists 'scenarios/signal/two-of-four-ready.yaml' scenarios \
-	'^scenario/signal/two-of-four-ready.yaml .*sim,host scenarios/signal/two-of-four-ready.yaml$' 1
+	'^scenario/signal/two-of-four-ready.yaml .*sh all scenarios/signal/two-of-four-ready.yaml$' 1
 lists 'scenarios/signal' scenarios '^scenario/signal ' 1
 lists 'scenarios/*/e*.yaml' scenarios '^scenario/[a-z]*/e[a-z-]*.yaml ' \
 	"$(find scenarios/*/ -maxdepth 1 -name 'e*.yaml' | wc -l)"
 T=scenarios/nowhere mk/check/jobs.sh "$BUILD" scenarios >"$TMPDIR/out" 2>&1 &&
 	fail 'a scenario that is not there is no error'
 grep -q 'scenarios/nowhere: no such scenario' "$TMPDIR/out" || fail "$(cat "$TMPDIR/out")"
+
+# Of the guests each has its share, and every scenario has one guest.
+mk/check/jobs.sh "$BUILD" guests >"$TMPDIR/guests"
+grep -o 'scenarios/[^/ ]*/[^ ]*\.yaml' "$TMPDIR/guests" | sort >"$TMPDIR/dealt"
+find scenarios/*/ -maxdepth 1 -name '*.yaml' ! -path 'scenarios/meta/*' ! -path 'scenarios/soak/*' \
+	! -path 'scenarios/bugs/*' | sort >"$TMPDIR/all"
+[ -s "$TMPDIR/all" ] && cmp -s "$TMPDIR/dealt" "$TMPDIR/all" || fail "$(cat "$TMPDIR/guests")"
+[ "$(grep -c 'device/' "$TMPDIR/guests")" -eq "$(wc -l <"$TMPDIR/guests")" ] ||
+	fail "a guest without a scenario of scenarios/device: $(cut -c 1-60 "$TMPDIR/guests")"
 
 # ran T LINE: the runner's last line for two jobs
 ran() {
