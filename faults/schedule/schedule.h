@@ -133,8 +133,6 @@ bool fault_removes(const struct fault *fault);
 const char *fault_removal_name(enum fault_removal way); /* "surprise" ... */
 /* The first fault that does; NULL: none. */
 const struct fault *schedule_find_removal(const struct schedule *schedule);
-/* Is the device, or its power, gone behind it? */
-bool fault_ends_device(const struct fault *fault);
 
 /* One call or request as the conditions see it; unknown fields: SCHEDULE_ANY, -1, NULL. */
 struct fault_call {

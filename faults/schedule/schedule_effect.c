@@ -158,21 +158,6 @@ const struct fault *schedule_find_removal(const struct schedule *schedule)
 	return NULL;
 }
 
-bool fault_ends_device(const struct fault *fault)
-{
-	switch ((unsigned)fault->kind) {
-	case KIND_nvme_read_remove:
-	case KIND_nvme_read_powercut:
-	case KIND_nvme_write_remove:
-	case KIND_nvme_write_powercut:
-	case KIND_nvme_flush_remove:
-	case KIND_nvme_flush_powercut:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool fault_crashes(const struct fault *fault)
 {
 	switch ((unsigned)fault->kind) {

@@ -12,6 +12,8 @@
 #include "guest_internal.h"
 
 #define WORDS_BYTES 256u
+#define WORKS "works"
+#define HANGS "hangs"
 
 static bool read_word(const char *path, char word[static WORDS_BYTES])
 {
@@ -25,45 +27,43 @@ static bool read_word(const char *path, char word[static WORDS_BYTES])
 	return got;
 }
 
-/* Where it is kept, and the line for it. */
-static bool compose(const struct guest_kernel *kernel, bool works, char path[static PATH_MAX],
-		    char line[static WORDS_BYTES])
+/* Where it is kept, and how its line begins. */
+static bool compose(const struct guest_kernel *kernel, char path[static PATH_MAX],
+		    char begin[static WORDS_BYTES])
 {
 	char boot[WORDS_BYTES];
 
 	return kernel->cache[0] && read_word("/proc/sys/kernel/random/boot_id", boot) &&
 	       snprintf(path, PATH_MAX, "%s/kvm", kernel->cache) < PATH_MAX &&
-	       snprintf(line, WORDS_BYTES, "%s %s %s", boot, kernel->version,
-			works ? "works" : "hangs") < (int)WORDS_BYTES;
+	       snprintf(begin, WORDS_BYTES, "%s %s ", boot, kernel->version) < (int)WORDS_BYTES;
 }
 
 bool guest_accel_known(const struct guest_kernel *kernel, bool *ret_works)
 {
-	char path[PATH_MAX], line[WORDS_BYTES], kept[WORDS_BYTES];
+	char path[PATH_MAX], begin[WORDS_BYTES], kept[WORDS_BYTES];
+	const char *word;
 
-	for (int works = 0; works < 2; works++) {
-		if (!compose(kernel, works, path, line) || !read_word(path, kept))
-			return false;
-		*ret_works = works;
-		if (strcmp(kept, line) == 0)
-			return true;
-	}
-	return false;
+	if (!compose(kernel, path, begin) || !read_word(path, kept) ||
+	    strncmp(kept, begin, strlen(begin)) != 0)
+		return false;
+	word = kept + strlen(begin);
+	*ret_works = strcmp(word, WORKS) == 0;
+	return *ret_works || strcmp(word, HANGS) == 0;
 }
 
 /* Whole or not at all, whoever else does the same. */
 void guest_accel_remember(const struct guest_kernel *kernel, bool works)
 {
-	char path[PATH_MAX], line[WORDS_BYTES], temporary[PATH_MAX + 16];
+	char path[PATH_MAX], begin[WORDS_BYTES], temporary[PATH_MAX + 16];
 	int fd;
 
-	if (!compose(kernel, works, path, line))
+	if (!compose(kernel, path, begin))
 		return;
 	snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (dprintf(fd, "%s\n", line) < 0 || rename(temporary, path) < 0)
+	if (dprintf(fd, "%s%s\n", begin, works ? WORKS : HANGS) < 0 || rename(temporary, path) < 0)
 		unlink(temporary);
 	close(fd);
 }

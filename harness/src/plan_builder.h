@@ -16,6 +16,10 @@ int plan_case_init(const struct plan_options *options, const struct scenario *sc
 		   struct test_case *test_case, struct diag *diag);
 /* plan_images.c: do the faults fit the processes of the case? 0; -EINVAL. */
 int plan_images_check(const struct test_case *test_case, const char *path, struct diag *diag);
+/* plan_case.c: the faults of the case do not go with the rest of it: -EINVAL, with @diag saying
+ * where they come from, of what kind they are, and @why. */
+int plan_refuse_faults(const struct plan_options *options, const struct scenario *cell,
+		       const char *kind, const char *why, struct diag *diag);
 /* plan_removal.c: does a device that is pulled out fit the rest of the case? 0; -EINVAL. */
 int plan_removal_check(const struct plan_options *options, const struct scenario *cell,
 		       const struct test_case *test_case, struct diag *diag);

@@ -78,11 +78,22 @@ static int check_namespace(const struct scenario *cell, const struct scenario_de
 			"device: %s (swaptorture guest plugs in what this says)", what);
 }
 
-static int check_end_of_device(const struct plan_options *options, const struct scenario *cell,
-			       const struct test_case *test_case, struct diag *diag)
+int plan_refuse_faults(const struct plan_options *options, const struct scenario *cell,
+		       const char *kind, const char *why, struct diag *diag)
 {
-	int result = plan_power_check(options, cell, test_case, diag);
+	bool from_file = !options->faults_count;
 
+	return diag_set(diag, from_file ? cell->path : NULL, 0, 0, "%s: %s: %s",
+			from_file ? "faults" : "--fault", kind, why);
+}
+
+static int check_guest(const struct plan_options *options, const struct scenario *cell,
+		       const struct test_case *test_case, struct diag *diag)
+{
+	int result = check_namespace(cell, &test_case->device, diag);
+
+	if (result == 0)
+		result = plan_power_check(options, cell, test_case, diag);
 	return result < 0 ? result : plan_removal_check(options, cell, test_case, diag);
 }
 
@@ -93,12 +104,10 @@ static int check_device(const struct plan_options *options, const struct scenari
 	const struct fault *fault = schedule_find_device(&test_case->schedule);
 	bool from_file = !options->faults_count;
 
-	if (test_case->target == TARGET_NVME && check_namespace(cell, &test_case->device, diag) < 0)
-		return -EINVAL;
+	if (test_case->target == TARGET_NVME)
+		return check_guest(options, cell, test_case, diag);
 	if (!fault)
 		return 0;
-	if (test_case->target == TARGET_NVME)
-		return check_end_of_device(options, cell, test_case, diag);
 	return diag_set(diag, from_file ? cell->path : NULL, 0, 0,
 			"%s: %s is a point of the device under a guest, and target %s has none "
 			"(target nvme has)",

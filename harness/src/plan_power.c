@@ -32,8 +32,5 @@ int plan_power_check(const struct plan_options *options, const struct scenario *
 	else if (verifies_before_restart(workload))
 		why = "a step verify must stand behind the restart: what another process saw of "
 		      "it is lost with the guest";
-	if (!why)
-		return 0;
-	return diag_set(diag, options->faults_count ? NULL : cell->path, 0, 0, "%s: powercut: %s",
-			options->faults_count ? "--fault" : "faults", why);
+	return why ? plan_refuse_faults(options, cell, "powercut", why, diag) : 0;
 }

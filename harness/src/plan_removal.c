@@ -46,8 +46,5 @@ int plan_removal_check(const struct plan_options *options, const struct scenario
 	else if (test_case->workload.aftermath && !workload_has_return(&test_case->workload))
 		why = "nothing puts the device back: a step device-return is due, or aftermath: "
 		      "false";
-	if (!why)
-		return 0;
-	return diag_set(diag, options->faults_count ? NULL : cell->path, 0, 0, "%s: remove: %s",
-			options->faults_count ? "--fault" : "faults", why);
+	return why ? plan_refuse_faults(options, cell, "remove", why, diag) : 0;
 }

@@ -105,10 +105,9 @@ struct guest_namespace guest_disk_namespace(const struct guest_disk *disk);
 /* The guest is gone: the rest goes, too. */
 void guest_disk_forget(struct guest_disk *disk);
 
-/* run_guest_removal.c: what says that the device is to be pulled out, to be polled; -1: nothing. */
-int guest_removal_fd(const struct guest_lane *lane);
-/* It is readable: the guest is told. 0, -errno with @diag. */
-int guest_removal_begin(struct guest_lane *lane, struct diag *diag);
+/* run_guest_removal.c: the device is to be pulled out: the guest is told. 0, -errno with @diag. */
+int guest_removal_begin(struct guest_lane *lane, const struct device_event *event,
+			struct diag *diag);
 /* Is the guest one for the case? One from which a device is torn out has a single processor. */
 void guest_removal_choose(struct guest_lane *lane, const struct test_case *test_case);
 /* Can the guest serve another case? Not without its device; nor does QEMU let go of a controller

@@ -19,6 +19,29 @@ bool guest_lane_is_lost(int error)
 	return error == -EPIPE || error == -ETIMEDOUT || error == -EPROTO;
 }
 
+/* ---- what the device says ---- */
+
+/* To be polled; -1: nothing can come. */
+static int event_fd(const struct guest_disk *disk)
+{
+	return disk->device && !disk->is_deaf ? device_event_fd(disk->device) : -1;
+}
+
+static int take_events(struct guest_lane *lane, struct diag *diag)
+{
+	struct guest_disk *disk = &lane->disk;
+	struct device_event event;
+	int got = 0, error = 0;
+
+	if (event_fd(disk) < 0)
+		return 0;
+	while (error == 0 && (got = device_event(disk->device, &event)) > 0)
+		error = event.kind == DEVICE_POWER_CUT ? guest_power_cut(lane)
+						       : guest_removal_begin(lane, &event, diag);
+	disk->is_deaf = got < 0;
+	return error;
+}
+
 /* ---- questions of the guest ---- */
 
 static json_t *fault_json(const struct device *device, unsigned index)
@@ -75,7 +98,7 @@ static int answer(struct guest_lane *lane, const char *what)
 	if (error == 0 && strcmp(what, "outcome") == 0)
 		json_object_set_new(line, "faults", outcome_json(&lane->disk));
 	if (schedule_cuts_power(lane->disk.schedule))
-		result = guest_removal_begin(lane, &diag);
+		result = take_events(lane, &diag);
 	if (result == 0)
 		result = guest_send(lane->guest, line);
 	json_decref(line);
@@ -118,11 +141,11 @@ static int wait_for_guest(struct guest_lane *lane, uint64_t deadline, struct dia
 {
 	static const struct guest_interrupt none;
 	struct pollfd polled[] = {{.fd = guest_fd(lane->guest), .events = POLLIN},
-				  {.fd = guest_removal_fd(lane), .events = POLLIN}};
+				  {.fd = event_fd(&lane->disk), .events = POLLIN}};
 	int result = guest_wait(polled, 2, deadline, &none);
 
 	if (result == 0 && polled[1].revents)
-		result = guest_removal_begin(lane, diag);
+		result = take_events(lane, diag);
 	return result;
 }
 

@@ -9,13 +9,6 @@
 
 #include "run_guest_internal.h"
 
-int guest_removal_fd(const struct guest_lane *lane)
-{
-	const struct guest_disk *disk = &lane->disk;
-
-	return disk->device && !disk->is_deaf ? device_event_fd(disk->device) : -1;
-}
-
 static int tell_guest(struct guest_lane *lane)
 {
 	json_t *line = json_pack("{s:{s:s, s:b}}", "removal", "serial", lane->disk.id, "surprise",
@@ -26,39 +19,19 @@ static int tell_guest(struct guest_lane *lane)
 	return error;
 }
 
-static int begin(struct guest_lane *lane, const struct device_event *event, struct diag *diag)
+int guest_removal_begin(struct guest_lane *lane, const struct device_event *event,
+			struct diag *diag)
 {
 	struct guest_disk *disk = &lane->disk;
 	int error = 0;
 
+	if (!disk->armed)
+		return 0; /* what was disarmed since then stays */
 	disk->way = (enum fault_removal)disk->schedule->faults[event->fault_index].value;
 	disk->removal = GUEST_REMOVAL_BEGUN;
 	if (disk->way == FAULT_REMOVAL_ORDERLY)
 		error = guest_pull(lane->guest, disk->id, diag);
 	return error < 0 ? error : tell_guest(lane);
-}
-
-int guest_removal_begin(struct guest_lane *lane, struct diag *diag)
-{
-	struct guest_disk *disk = &lane->disk;
-	struct device_event event;
-	int got;
-
-	if (guest_removal_fd(lane) < 0)
-		return 0;
-	while ((got = device_event(disk->device, &event)) > 0) {
-		int error = 0;
-
-		/* What was disarmed since then stays. */
-		if (event.kind == DEVICE_POWER_CUT)
-			error = guest_power_cut(lane);
-		else if (disk->armed)
-			error = begin(lane, &event, diag);
-		if (error < 0)
-			return error;
-	}
-	disk->is_deaf = got < 0;
-	return 0;
 }
 
 int guest_removal_is_out(struct guest_lane *lane, struct diag *diag)

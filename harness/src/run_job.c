@@ -3,7 +3,6 @@
  * run_job.c - a case on its way: sent to its fork server, paused for the reader, ended, judged.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,16 +269,6 @@ static int resume(struct job *job)
 	return 0;
 }
 
-/* The directory is there before the power can go. */
-static int settle(const struct job *job)
-{
-	int fd = open(job->work_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int error = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
-
-	close_fd(fd);
-	return error;
-}
-
 void job_dismiss(struct job *job)
 {
 	if (job->stays)
@@ -306,8 +295,9 @@ int job_start(struct job *job, const struct test_case *test_case, struct forkser
 		return resume(job);
 	if (job->options->kernel_log)
 		kernel_log_begin(job->options->kernel_log);
+	/* The directory is there before the power can go. */
 	if (error == 0 && schedule_cuts_power(&test_case->schedule))
-		error = settle(job);
+		error = work_dir_sync(job->work_dir);
 	if (error == 0)
 		error = send_case(job);
 	job->state = error < 0 ? JOB_IDLE : JOB_STARTING;

@@ -69,10 +69,14 @@ int serve_ask(struct serve *serve, const char *what, json_t **ret, struct diag *
 int serve_removal_expect(struct serve *serve, const char *serial, struct diag *diag);
 /* It is about to be armed: what the harness needs there must not be in memory only. */
 int serve_removal_prepare(struct serve *serve, struct diag *diag);
-/* Take what the other side said unasked, if it said something: pull the device out. 0, -errno. */
-int serve_removal_happened(struct serve *serve, struct diag *diag);
-/* 1: it was out, and is back; 0: it was not out; -errno. */
-int serve_removal_end(struct serve *serve, struct diag *diag);
+/*
+ * As struct run_device wants them, of a struct serve. Take what the other side said unasked, if it
+ * said something, and pull the device out: 0, -errno. Is it out? Put it back: 1 it was out, 0 it
+ * was not, -errno.
+ */
+int serve_removal_happened(void *arg, struct diag *diag);
+bool serve_removal_is_out(void *arg);
+int serve_removal_end(void *arg, struct diag *diag);
 
 /* serve_power.c: was it said that the power is cut? True: @line says it, and it is noted. */
 bool serve_power_take(struct serve *serve, const json_t *line);

@@ -105,23 +105,6 @@ static int disarm(void *arg)
 	return error < 0 ? error : disarmed;
 }
 
-static int happened(void *arg, struct diag *diag)
-{
-	return serve_removal_happened(arg, diag);
-}
-
-static bool is_out(void *arg)
-{
-	const struct serve *serve = arg;
-
-	return serve->removal.is_out;
-}
-
-static int put_back(void *arg, struct diag *diag)
-{
-	return serve_removal_end(arg, diag);
-}
-
 static int take_fault(json_t *object, struct case_result *result)
 {
 	json_int_t index = -1, fired = 0, injected = 0, missed = 0;
@@ -236,10 +219,11 @@ static int run_it(struct request *request, struct diag *diag)
 		return error;
 	if (plan->count != 1)
 		error = diag_set(diag, NULL, 0, 0, "run: these are %u cases", plan->count);
-	else if (schedule_find_removal(&plan->cases[0].schedule))
-		error = serve_removal_expect(request->serve, request->serial, diag);
 	else
-		error = serve_removal_expect(request->serve, NULL, diag);
+		error = serve_removal_expect(
+			request->serve,
+			schedule_find_removal(&plan->cases[0].schedule) ? request->serial : NULL,
+			diag);
 	if (error == 0)
 		error = run_plan(plan, &request->run, &listener, &summary, diag);
 	plan_free(plan);
@@ -252,8 +236,9 @@ json_t *serve_case(struct serve *serve, json_t *asked)
 {
 	struct request request = {
 		.serve = serve,
-		.device = {arm, disarm, take_outcome, serve->channel.fd, happened, is_out, put_back,
-			   serve_power_is_cut, serve_power_gone, serve},
+		.device = {arm, disarm, take_outcome, serve->channel.fd, serve_removal_happened,
+			   serve_removal_is_out, serve_removal_end, serve_power_is_cut,
+			   serve_power_gone, serve},
 	};
 	struct diag diag = {.text = ""};
 	json_t *answer;

@@ -5,13 +5,10 @@
  * has it on a file system that is dead.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "serve.h"
+#include "work_dir.h"
 
 #define LETTING_GO_SECONDS 20u
 #define RETURN_SECONDS 60u
@@ -19,11 +16,8 @@
 /* The frame of the case, its directories, is not what is tested: it must outlive a removal. */
 static int make_durable(const struct serve_disk *disk, struct diag *diag)
 {
-	int fd = open(disk->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int error = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
+	int error = work_dir_sync(disk->directory);
 
-	if (fd >= 0)
-		close(fd);
 	if (error < 0)
 		diag_set(diag, NULL, 0, 0, "sync of %s: %s", disk->directory, strerror(-error));
 	return error;
@@ -86,8 +80,9 @@ static int take_line(struct serve *serve, json_t *line, struct diag *diag)
 	return pull_out(serve, surprise, diag);
 }
 
-int serve_removal_happened(struct serve *serve, struct diag *diag)
+int serve_removal_happened(void *arg, struct diag *diag)
 {
+	struct serve *serve = arg;
 	json_t *line = NULL;
 	int result;
 
@@ -101,8 +96,16 @@ int serve_removal_happened(struct serve *serve, struct diag *diag)
 	return result;
 }
 
-int serve_removal_end(struct serve *serve, struct diag *diag)
+bool serve_removal_is_out(void *arg)
 {
+	const struct serve *serve = arg;
+
+	return serve->removal.is_out;
+}
+
+int serve_removal_end(void *arg, struct diag *diag)
+{
+	struct serve *serve = arg;
 	struct serve_disk *disk;
 	int error = serve_removal_happened(serve, diag);
 

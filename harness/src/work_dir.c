@@ -161,6 +161,16 @@ void work_dir_remove(const char *path)
 	rmdir(path);
 }
 
+int work_dir_sync(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 static bool is_zero(const char *bytes, size_t count)
 {
 	return !bytes[0] && memcmp(bytes, bytes + 1, count - 1) == 0;

@@ -37,6 +37,8 @@ int work_dir_make(const struct work_root *root, bool in_memory, unsigned number,
 /* Empty it again; -errno. */
 int work_dir_clean(const char *path);
 void work_dir_remove(const char *path);
+/* All that its file system holds is durable. 0, -errno. */
+int work_dir_sync(const char *path);
 /* Set its files aside as DISK/@name, whose path comes back; @path is empty afterwards. 0, -errno.
  */
 int work_dir_keep(struct work_root *root, const char *path, const char *name, char *ret_path);

@@ -6,35 +6,12 @@
 # shellcheck disable=SC2317 # functions are called through until_true
 set -u
 
-. "$SRC/harness/test/lib.sh"
-cd "$TMPDIR" || exit 1
-mkdir work
+. "$SRC/harness/test/guest.sh"
 
-# A scenario for target nvme: NAME EXPECTATION [FAULTS]
-scenario() {
-	cat >"$1.yaml" <<END
-title: A case for the tests of guests
-contract: C3
-targets: [nvme]
-device: {mdts: 4}
-swap:
-  tensors:
-    - {name: exp_avg, numel: 65536, dtype: fp32}
-  steps: [prepare, swap-in]
-handle: {block_size: 64K, queue_depth: 8, workers: 0}
-${3:-}
-expect: $2
-END
-}
-
-run() {
-	status=$1 pattern=$2
-	shift 2
-	expect "$status" "$pattern" run --work-dir work "$@"
-}
+steps='[prepare, swap-in]'
 
 # Without QEMU: an error for who asked for guests by name, else a skip that says why.
-scenario good '{result: ok}'
+scenario good "$steps" '{result: ok}'
 mkdir empty
 printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$TMPDIR/empty" "$swaptorture" >bare
 chmod +x bare
@@ -44,17 +21,13 @@ run 77 'skipped: .*no qemu-system-x86_64' good.yaml
 swaptorture=$BUILD/bin/swaptorture
 [ -z "$(ls -A work)" ] || fail "left by runs without QEMU: $(ls work)"
 
-"$swaptorture" run --work-dir work good.yaml >out 2>&1
-if [ $? -eq 77 ] && grep -Eq 'qemu-system-x86_64|no kernel for a guest' out; then
-	sed -n 's/^skipped: //p' out
-	exit 77
-fi
+skip_without_guests good.yaml
 
 # What passes, fails, is broken there, is so here; of what did not pass is kept what there is.
 run 0 '1 passed' --report ndjson:log good.yaml
 grep -q '"type":"case","name":"good@nvme".*"verdict":"pass".*"wait_call":"io_' log ||
 	fail "good: $(cat log)"
-scenario wrong '{result: error}'
+scenario wrong "$steps" '{result: error}'
 run 1 'FAIL (contract)' wrong.yaml
 kept=$(sed -n 's/^ *kept: *//p' out)
 for file in case.txt events.txt outcome.ndjson console.txt; do
@@ -66,7 +39,7 @@ eval "expect 1 'FAIL (contract)' $again"
 rm -rf work/*
 
 # Faults of the device: one that strikes, one that nothing runs into, one in place of others.
-scenario medium '{result: error, error: ENODATA, cause: device, failures: 1}' \
+scenario medium "$steps" '{result: error, error: ENODATA, cause: device, failures: 1}' \
 	'faults: ["nvme.read#3 => error"]'
 run 0 '1 passed' medium.yaml
 run 3 'did not fire' --fault 'nvme.read#900 => error' medium.yaml
@@ -74,7 +47,7 @@ run 0 '1 passed' --fault 'nvme.read#1 => hold:until=nvme.read#4' good.yaml
 rm -rf work/*
 
 # An answer that never comes is a hang, told after the case's own deadline; the next case runs.
-scenario stuck '{result: ok, deadline: 1s}' 'faults: ["nvme.read#2 => hold:until=never"]'
+scenario stuck "$steps" '{result: ok, deadline: 1s}' 'faults: ["nvme.read#2 => hold:until=never"]'
 run 1 'FAIL (hang)' stuck.yaml good.yaml
 grep -q '1 passed, 1 failed' out || fail "stuck: $(tail -1 out)"
 rm -rf work/*
@@ -110,7 +83,7 @@ start() {
 }
 
 # A guest that is killed makes its case broken, and another one runs the next.
-scenario long '{result: ok, deadline: 30s}' 'faults: ["nvme.read#2 => hold:until=never"]'
+scenario long "$steps" '{result: ok, deadline: 30s}' 'faults: ["nvme.read#2 => hold:until=never"]'
 start long.yaml good.yaml
 until_true grep -q '2 cases' out || fail "killed guest: $(cat out)"
 # The device is there when the guest is up.

@@ -55,9 +55,9 @@ scenarios() {
 # guests: the scenarios of all groups in guests, in eight shares of all of them: a guest boots for
 # each, and none takes long.
 guests() {
+	all=$(for group in $groups; do ls scenarios/"$group"/*.yaml; done)
 	for share in 1 2 3 4 5 6 7 8; do
-		paths=$(for group in $groups; do ls scenarios/"$group"/*.yaml; done |
-			awk -v share="$share" 'NR % 8 == share % 8')
+		paths=$(echo "$all" | awk -v share="$share" 'NR % 8 == share % 8')
 		# shellcheck disable=SC2116,SC2086 # one line
 		echo "guests/$share-of-8" \
 			"$(using "$build" "mk/check/scenarios.sh nvme $(echo $paths)")"
