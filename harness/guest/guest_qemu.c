@@ -137,6 +137,15 @@ static void add_ports(struct guest_words *words, const struct guest_ends *ends)
 	}
 }
 
+/*
+ * "rep stosb" and "rep movsb" go byte by byte under TCG, and Linux clears and copies pages with
+ * them where the processor calls them fast: emulated guests are told that it does not.
+ */
+static const char *processor(const char *accel)
+{
+	return strcmp(accel, "tcg") == 0 ? "max,-erms,-fsrm" : "max";
+}
+
 void guest_qemu_words(struct guest_words *words, const struct guest_options *options,
 		      const struct guest_kernel *kernel, const char *accel, const char *image,
 		      const struct guest_ends *ends)
@@ -147,7 +156,7 @@ void guest_qemu_words(struct guest_words *words, const struct guest_options *opt
 	guest_words_add(words, "-machine");
 	guest_words_add(words, "q35,sata=off,smbus=off,vmport=off");
 	guest_words_add(words, "-cpu");
-	guest_words_add(words, "max");
+	guest_words_add(words, "%s", processor(accel));
 	guest_words_add(words, "-smp");
 	guest_words_add(words, "%u", options->cpus ? options->cpus : CPUS_DEFAULT);
 	guest_words_add(words, "-m");
