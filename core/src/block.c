@@ -112,12 +112,12 @@ static enum block_next start_move(struct block *block)
 		.fd = block->file->fd,
 		.write = write,
 	};
+	struct accel *accel = block->queue->handle->accel;
 	int ret = 0;
 
 	if (write && block->bounce)
-		ret = block->queue->handle->accel->copy_to_host(
-			block->slot + (block->start - block->first), block->mem,
-			(size_t)(block->end - block->start));
+		ret = accel->ops->copy_to_host(accel, block->slot + (block->start - block->first),
+					       block->mem, (size_t)(block->end - block->start));
 	if (ret < 0)
 		return end_with(block, ret, SWAPIO_CAUSE_DEVICE, ret);
 	return start_leg(block, BLOCK_MOVE, &leg);
@@ -237,13 +237,14 @@ static uint64_t moved_to(const struct block *block)
 /* Copy what a bounced read brought, all of it or up to where it failed. */
 static int deliver(struct block *block)
 {
+	struct accel *accel = block->queue->handle->accel;
 	uint64_t to = moved_to(block);
 
 	if (!block->bounce || is_write(block) || to == block->start)
 		return 0;
-	return block->queue->handle->accel->copy_from_host(
-		block->mem, block->slot + (block->start - block->first),
-		(size_t)(to - block->start));
+	return accel->ops->copy_from_host(accel, block->mem,
+					  block->slot + (block->start - block->first),
+					  (size_t)(to - block->start));
 }
 
 static int set_size(int fd, uint64_t size_bytes)

@@ -121,5 +121,5 @@ void swapioi_buffers_free(struct swapio *handle, bool child)
 
 bool swapio_is_pinned(struct swapio *handle, const void *ptr, size_t length_bytes)
 {
-	return handle->accel->is_pinned(ptr, length_bytes);
+	return handle->accel->ops->is_pinned(handle->accel, ptr, length_bytes);
 }

@@ -23,7 +23,7 @@ struct swapio {
 	struct cut_sizes cut_sizes;
 	size_t sector_bytes_max; /* what slots are aligned to; files that need more are refused */
 	size_t slot_bytes;
-	const struct accel_ops *accel;
+	struct accel *accel;
 	const struct engine_ops *engine_ops;
 	struct log log;
 	uint64_t epoch; /* see fork.h */
@@ -52,7 +52,7 @@ struct swapio {
 };
 
 /* Open with an engine and an accelerator that need no name; the options were checked. */
-int swapioi_open_with(const struct swapio_options *options, const struct accel_ops *accel,
+int swapioi_open_with(const struct swapio_options *options, struct accel *accel,
 		      const struct engine_ops *engine_ops, struct swapio_error *error,
 		      struct swapio **ret_handle);
 

@@ -192,7 +192,7 @@ no_queues:
 }
 
 /* The options were checked. */
-int swapioi_open_with(const struct swapio_options *options, const struct accel_ops *accel,
+int swapioi_open_with(const struct swapio_options *options, struct accel *accel,
 		      const struct engine_ops *engine_ops, struct swapio_error *error,
 		      struct swapio **ret_handle)
 {
@@ -222,7 +222,7 @@ int swapio_open(const struct swapio_options *options, struct swapio_error *error
 		struct swapio **ret_handle)
 {
 	struct swapio_options defaults;
-	const struct accel_ops *accel;
+	struct accel *accel;
 	const struct engine_ops *engine_ops;
 	int ret;
 

@@ -66,7 +66,7 @@ bool swapioi_cutter_next(struct cutter *cutter, struct piece *ret_piece)
 	if (!seek(cutter))
 		return false;
 	if (!cutter->offset)
-		cutter->on_host = cutter->accel->is_host(memory_at_cursor(cutter));
+		cutter->on_host = accel_is_host(cutter->accel, memory_at_cursor(cutter));
 	limit = chunk_end(cutter);
 	end = direct_end(cutter, limit);
 	*ret_piece = (struct piece){

@@ -25,7 +25,7 @@ struct cutter {
 	unsigned first, end; /* tensors [first, end) */
 	void *const *mem;    /* of tensors from first on */
 	const bool *lent;    /* likewise: memory is a slot, with room for the padding; or NULL */
-	const struct accel_ops *accel;
+	struct accel *accel;
 	uint64_t alignment_bytes; /* of memory that moves as it is; a multiple of STORE_UNIT */
 	size_t slot_bytes;
 

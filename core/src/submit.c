@@ -45,7 +45,7 @@ static int check_pointer(const struct swapio *handle, const struct swapio_io *io
 	if (file->align.mem > need)
 		need = file->align.mem;
 	if (handle->options.unaligned == SWAPIO_UNALIGNED_BOUNCE || !io->length_bytes ||
-	    is_multiple((uintptr_t)io->buf, need) || !handle->accel->is_host(io->buf))
+	    is_multiple((uintptr_t)io->buf, need) || !accel_is_host(handle->accel, io->buf))
 		return 0;
 	return swapioi_error(error, -EINVAL,
 			     "%s%s: buffer %p is not a multiple of %" PRIu64
@@ -185,7 +185,7 @@ static int submit(struct swapio *handle, const struct swapio_io *io, bool unlist
 		return ret;
 	}
 	swapioi_request_start(request, io, file, &handle->cut_sizes,
-			      handle->accel->is_host(io->buf));
+			      accel_is_host(handle->accel, io->buf));
 	request->unlisted = unlisted;
 	*ret_id = activate(handle, request, !shared && !io->path);
 	return 0;

@@ -194,10 +194,12 @@ static void give_slot(struct window *window, void *slot)
 /* What a swap-out stages is copied before, with zeros behind an odd tail. */
 static int fill_slot(const struct window *window, const struct piece *piece, char *slot)
 {
+	struct accel *accel = window->transfer.cutter.accel;
+
 	if (!is_out(window))
 		return 0;
 	memset(slot + piece->bytes, 0, piece->padded_bytes - piece->bytes);
-	return window->transfer.cutter.accel->copy_to_host(slot, piece->mem, piece->bytes);
+	return accel->ops->copy_to_host(accel, slot, piece->mem, piece->bytes);
 }
 
 static void fail_submit(struct window *window, const struct piece *piece, int error,
@@ -316,11 +318,11 @@ static void settle(struct window *window, const struct flight *flight)
 {
 	const struct piece *piece = &flight->piece;
 	struct swapio_swap_result *result = window->transfer.result;
+	struct accel *accel = window->transfer.cutter.accel;
 	int ret;
 
 	if (flight->slot && !is_out(window)) {
-		ret = window->transfer.cutter.accel->copy_from_host(piece->mem, flight->slot,
-								    piece->bytes);
+		ret = accel->ops->copy_from_host(accel, piece->mem, flight->slot, piece->bytes);
 		if (ret < 0) {
 			fail_copy(window, piece, ret);
 			return;

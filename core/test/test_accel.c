@@ -7,24 +7,28 @@
 /* "Device" memory is this array; the kernel must never see it. */
 static unsigned char device[BYTES];
 static unsigned copies_left; /* before copies fail */
+static struct accel device_accel;
 
 static bool in_device(const void *ptr)
 {
 	return (uintptr_t)ptr - (uintptr_t)device < sizeof(device);
 }
 
-static bool not_device(const void *ptr)
+static bool not_device(struct accel *accel, const void *ptr)
 {
+	(void)accel;
 	return !in_device(ptr);
 }
 
-static bool none_pinned(const void *ptr, size_t length_bytes)
+static bool none_pinned(struct accel *accel, const void *ptr, size_t length_bytes)
 {
+	(void)accel;
 	return ptr == device && length_bytes == 3;
 }
 
-static int copy(void *to, const void *from, size_t length_bytes)
+static int copy(struct accel *accel, void *to, const void *from, size_t length_bytes)
 {
+	assert_ptr_equal(accel, &device_accel);
 	if (!copies_left)
 		return -EREMOTEIO;
 	copies_left--;
@@ -47,24 +51,25 @@ static struct swapio *open_device(void)
 
 	script_reset();
 	copies_left = UINT_MAX;
-	assert_int_equal(swapioi_open_with(&options, &device_ops, &script_ops, NULL, &handle), 0);
+	device_accel.ops = &device_ops;
+	assert_int_equal(swapioi_open_with(&options, &device_accel, &script_ops, NULL, &handle), 0);
 	return handle;
 }
 
 static void the_host_copies_and_knows_its_pinned_memory(void **state)
 {
-	const struct accel_ops *host = swapioi_accel_find("host");
+	struct accel *host = swapioi_accel_find("host");
 	char from[3] = "ab", to[3] = "";
 
 	(void)state;
 	assert_ptr_equal(host, swapioi_accel_find(NULL));
 	assert_null(swapioi_accel_find("cuda"));
 	assert_null(swapioi_accel_find(""));
-	assert_true(host->is_host(from));
-	assert_false(host->is_pinned(from, 1));
-	assert_int_equal(host->copy_to_host(to, from, 3), 0);
+	assert_true(host->ops->is_host(host, from));
+	assert_false(host->ops->is_pinned(host, from, 1));
+	assert_int_equal(host->ops->copy_to_host(host, to, from, 3), 0);
 	assert_string_equal(to, "ab");
-	assert_int_equal(host->copy_from_host(from, "cd", 3), 0);
+	assert_int_equal(host->ops->copy_from_host(host, from, "cd", 3), 0);
 	assert_string_equal(from, "cd");
 }
 

@@ -154,15 +154,17 @@ static void a_larger_alignment_is_kept_by_every_piece(void **state)
 	assert_end();
 }
 
-static bool never_host(const void *ptr)
+static bool never_host(struct accel *accel, const void *ptr)
 {
+	(void)accel;
 	(void)ptr;
 	return false;
 }
 
 static void device_memory_is_staged_however_it_is_aligned(void **state)
 {
-	const struct accel_ops device = {.name = "device", .is_host = never_host};
+	const struct accel_ops device_ops = {.name = "device", .is_host = never_host};
+	struct accel device = {.ops = &device_ops};
 
 	(void)state;
 	set_tensor(0, SLOT, aligned);

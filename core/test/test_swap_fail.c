@@ -441,8 +441,9 @@ static void a_child_of_fork_closes_what_a_swap_in_flight_has_open(void **state)
 	tear_down();
 }
 
-static int copy_fails(void *to, const void *from, size_t length_bytes)
+static int copy_fails(struct accel *accel, void *to, const void *from, size_t length_bytes)
 {
+	(void)accel;
 	(void)to;
 	(void)from;
 	(void)length_bytes;
@@ -451,13 +452,14 @@ static int copy_fails(void *to, const void *from, size_t length_bytes)
 
 static void a_copy_that_fails_is_the_swaps_failure(void **state)
 {
-	struct accel_ops failing = *swapioi_accel_find(NULL);
+	struct accel_ops failing_ops = *swapioi_accel_find(NULL)->ops;
+	struct accel failing = {.ops = &failing_ops};
 	struct swapio_swap_result result;
 
 	(void)state;
 	set_up(1, 1);
-	failing.copy_to_host = copy_fails;
-	failing.copy_from_host = copy_fails;
+	failing_ops.copy_to_host = copy_fails;
+	failing_ops.copy_from_host = copy_fails;
 	handle->accel = &failing;
 	result = run(group, SWAPIO_SWAP_OUT, memory.mem);
 	assert_failed(&result, -ENODEV, SWAPIO_SWAP_COPY,
