@@ -3,7 +3,8 @@
 # deps.sh --install|--offer|--tell|--verify [PACKAGE...] - the distribution's packages that are
 # missing: install them when we may, or say the one line that does. --offer is for what one can do
 # without.
-# deps.sh --kernel [PACKAGE...] - have a kernel for guests in the cache, unless these are missing.
+# deps.sh --kernel [PACKAGE...] - have the kernels for guests in the cache, unless these are missing:
+# the one that is used, and for tests one of which NVMe is a module.
 set -eu
 
 action=$1
@@ -55,6 +56,15 @@ fetch_kernel() {
 	why=$($tool 2>&1 >/dev/null) || no_guests "$why"
 }
 
+fetch_modular() {
+	why='no package of a kernel is known here'
+	for package in $(apt-cache pkgnames linux-image- 2>/dev/null |
+		grep -Ex 'linux-image-(amd64|generic)'); do
+		! why=$(harness/guest/kernel.sh "$package" 2>&1 >/dev/null) || return 0
+	done
+	echo "No kernel of modules here, and its test is skipped: $why" >&2
+}
+
 case $action in
 --tell)
 	tell "$@"
@@ -76,7 +86,10 @@ case $action in
 	exit 2
 	;;
 --kernel)
-	[ "$(uname -m)" != x86_64 ] || [ $# -gt 0 ] || fetch_kernel
+	[ "$(uname -m)" != x86_64 ] || [ $# -gt 0 ] || {
+		fetch_kernel
+		fetch_modular
+	}
 	;;
 *)
 	echo "usage: deps.sh --install|--offer|--tell|--verify|--kernel [PACKAGE...]" >&2

@@ -159,23 +159,39 @@ void guest_service(struct guest *guest)
 		guest_channel_read(guest);
 }
 
-/* Of a panic its line, else the end. */
+/* Of a panic or of what init complains of its line, else the end. */
+static const char *find_words(const char *tail, int *ret_length)
+{
+	static const char *const begins[] = {"Kernel panic", "init: the kernel"};
+	size_t length = strlen(tail);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins) && !found; i++)
+		found = strstr(tail, begins[i]);
+	if (!found)
+		found = length > CONSOLE_TOLD_BYTES ? tail + length - CONSOLE_TOLD_BYTES : tail;
+	else
+		length = strcspn(found, "\r\n");
+	*ret_length = (int)length;
+	return found;
+}
+
 static int tell_boot(struct guest *guest, int error, unsigned seconds, struct diag *diag)
 {
-	const char *tail = guest_console_tail(guest), *panic = strstr(tail, "Kernel panic");
-	size_t length = strlen(tail);
+	int length;
+	const char *words = find_words(guest_console_tail(guest), &length);
+	const char *hint = guest->kernel.modules[0]
+				   ? ""
+				   : " (of this kernel no directory of modules was found)";
 
-	if (length > CONSOLE_TOLD_BYTES)
-		tail += length - CONSOLE_TOLD_BYTES;
-	length = panic ? strcspn(panic, "\n") : strlen(tail);
 	if (error == -EINTR)
 		diag_set(diag, NULL, 0, 0, "interrupted");
 	else if (error == -ETIMEDOUT)
-		diag_set(diag, NULL, 0, 0, "the guest did not say hello within %u s: %.*s", seconds,
-			 (int)length, panic ? panic : tail);
+		diag_set(diag, NULL, 0, 0, "the guest did not say hello within %u s: %.*s%s",
+			 seconds, length, words, hint);
 	else
-		diag_set(diag, NULL, 0, 0, "the guest died while it booted: %.*s", (int)length,
-			 panic ? panic : tail);
+		diag_set(diag, NULL, 0, 0, "the guest died while it booted: %.*s%s", length, words,
+			 hint);
 	return error;
 }
 

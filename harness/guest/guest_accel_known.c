@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_accel_known.c - a line "BOOT KERNEL works" or "BOOT KERNEL hangs" in the directory of
- * kernels, so that a machine whose KVM hangs is asked once, not before each guest. BOOT is what the
- * kernel that runs here calls its boot: another one is asked anew. Who doubts it removes the file.
+ * guest_accel_known.c - a line "BOOT KERNEL works" or "BOOT KERNEL hangs" in the file kvm_KERNEL of
+ * the directory of kernels, so that a machine whose KVM hangs is asked once, not before each guest.
+ * BOOT is what the kernel that runs here calls its boot: another one is asked anew. Who doubts it
+ * removes the file.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ static bool compose(const struct guest_kernel *kernel, char path[static PATH_MAX
 	char boot[WORDS_BYTES];
 
 	return kernel->cache[0] && read_word("/proc/sys/kernel/random/boot_id", boot) &&
-	       snprintf(path, PATH_MAX, "%s/kvm", kernel->cache) < PATH_MAX &&
+	       snprintf(path, PATH_MAX, "%s/kvm_%s", kernel->cache, kernel->version) < PATH_MAX &&
+	       !strchr(kernel->version, '/') &&
 	       snprintf(begin, WORDS_BYTES, "%s %s ", boot, kernel->version) < (int)WORDS_BYTES;
 }
 

@@ -134,10 +134,24 @@ static void add_directories(struct image *image)
 	cpio_device(&image->cpio, "dev/console", S_IFCHR | 0600, 5, 1);
 }
 
+/* Unpacked. Its path in the guest is @path. */
+static int add_module(struct image *image, const char *path, const char *source)
+{
+	char open_file[32];
+	int fd = guest_module_open(source, image->diag), error;
+
+	if (fd < 0)
+		return fd;
+	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
+	error = cpio_file(&image->cpio, path, 0644, open_file);
+	close(fd);
+	return error < 0 ? fail(image, source, error) : 0;
+}
+
 static int add_modules(struct image *image, const char *directory)
 {
 	struct guest_modules modules;
-	char list[PATH_MAX] = "", path[NAME_MAX + 16], source[2 * PATH_MAX];
+	char list[GUEST_MODULES_MAX * 128] = "", path[128], source[2 * PATH_MAX];
 	int error = guest_modules_find(directory, &modules, image->diag);
 	size_t used = 0;
 
@@ -145,14 +159,12 @@ static int add_modules(struct image *image, const char *directory)
 		return error;
 	cpio_directory(&image->cpio, "modules", 0755);
 	for (unsigned i = 0; i < modules.count && error == 0; i++) {
-		const char *name = strrchr(modules.paths[i], '/');
+		const char *slash = strrchr(modules.paths[i], '/');
+		const char *name = slash ? slash + 1 : modules.paths[i];
 
-		name = name ? name + 1 : modules.paths[i];
-		snprintf(path, sizeof(path), "modules/%s", name);
+		snprintf(path, sizeof(path), "modules/%.*s", guest_module_name_length(name), name);
 		snprintf(source, sizeof(source), "%s/%s", directory, modules.paths[i]);
-		error = cpio_file(&image->cpio, path, 0644, source);
-		if (error < 0)
-			fail(image, source, error);
+		error = add_module(image, path, source);
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s\n", path);
 	}
 	cpio_text(&image->cpio, "modules/list", list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_kernel.c - a kernel by its path, or what the tool swaptorture-guest-kernel says. The tool
- * is a script (kernel.sh): finding, fetching and verifying is the work of apt, dpkg-deb and
- * sha256sum.
+ * guest_kernel.c - what the tool swaptorture-guest-kernel says of a kernel, and of where to keep
+ * what is known of one that is given by its path. The tool is a script (kernel.sh): finding,
+ * fetching and verifying is the work of apt, dpkg-deb and sha256sum.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,42 +15,6 @@
 #include "spawn.h"
 
 #define FIND_DEADLINE_MS 300000u /* it may download 30 MiB */
-
-/* vmlinuz-VERSION: the modules lie in lib/modules/VERSION beside its directory, or where the system
- * has them. */
-static void find_modules(struct guest_kernel *kernel)
-{
-	const char *slash = strrchr(kernel->path, '/'), *hyphen = strchr(slash, '-');
-
-	snprintf(kernel->version, sizeof(kernel->version), "%s", hyphen ? hyphen + 1 : slash + 1);
-	kernel->modules[0] = kernel->cache[0] = '\0';
-	if (!hyphen)
-		return;
-	snprintf(kernel->modules, sizeof(kernel->modules), "%.*s/../lib/modules/%s",
-		 (int)(slash - kernel->path), kernel->path, kernel->version);
-	if (access(kernel->modules, R_OK) < 0)
-		snprintf(kernel->modules, sizeof(kernel->modules), "/lib/modules/%s",
-			 kernel->version);
-	if (access(kernel->modules, R_OK) < 0)
-		kernel->modules[0] = '\0';
-}
-
-static int take_path(const char *path, struct guest_kernel *kernel, struct diag *diag)
-{
-	char *real = realpath(path, NULL);
-	int error = real ? 0 : -errno;
-
-	if (error == 0 && access(real, R_OK) < 0)
-		error = -errno;
-	if (error < 0)
-		diag_set(diag, NULL, 0, 0, "kernel %s: %s", path, strerror(-error));
-	else
-		snprintf(kernel->path, sizeof(kernel->path), "%s", real);
-	free(real);
-	if (error == 0)
-		find_modules(kernel);
-	return error;
-}
 
 /* Lines "NAME VALUE" of the tool. */
 static void take_line(const char *text, const char *name, char *value, size_t value_bytes)
@@ -68,8 +32,7 @@ static void take_line(const char *text, const char *name, char *value, size_t va
 	}
 }
 
-static int take_answer(const struct spawn_result *result, struct guest_kernel *kernel,
-		       struct diag *diag)
+static int take_answer(struct spawn_result *result, struct guest_kernel *kernel, struct diag *diag)
 {
 	if (!WIFEXITED(result->status) || WEXITSTATUS(result->status) != 0) {
 		result->error[strcspn(result->error, "\n")] = '\0';
@@ -87,20 +50,45 @@ static int take_answer(const struct spawn_result *result, struct guest_kernel *k
 	return -ENOENT;
 }
 
-int guest_kernel_find(const struct guest_options *options, struct guest_kernel *ret_kernel,
-		      struct diag *diag)
+/* With @option, if it is not NULL. */
+static int run_tool(const struct guest_options *options, const char *option,
+		    struct spawn_result *ret_result)
 {
-	char *argv[] = {(char *)(uintptr_t)options->programs->kernel_tool, NULL};
+	char *argv[] = {(char *)(uintptr_t)options->programs->kernel_tool,
+			(char *)(uintptr_t)option, NULL};
 	struct spawn_options spawn = {.argv = argv,
 				      .deadline_ms = FIND_DEADLINE_MS,
 				      .interrupt = &options->interrupt,
 				      .fd = -1};
+
+	return spawn_run(&spawn, ret_result);
+}
+
+/* Without a place to remember that KVM hangs it is asked anew before each guest, which takes long;
+ * nothing else is lost. */
+static int take_file(const struct guest_options *options, struct guest_kernel *kernel,
+		     struct diag *diag)
+{
+	struct spawn_result result;
+	int error = guest_kernel_file(options->kernel, kernel, diag);
+
+	if (error < 0 || options->accel || run_tool(options, "--cache", &result) < 0)
+		return error;
+	if (WIFEXITED(result.status) && WEXITSTATUS(result.status) == 0)
+		take_line(result.out, "cache", kernel->cache, sizeof(kernel->cache));
+	spawn_fini(&result);
+	return 0;
+}
+
+int guest_kernel_find(const struct guest_options *options, struct guest_kernel *ret_kernel,
+		      struct diag *diag)
+{
 	struct spawn_result result;
 	int error;
 
 	if (options->kernel)
-		return take_path(options->kernel, ret_kernel, diag);
-	error = spawn_run(&spawn, &result);
+		return take_file(options, ret_kernel, diag);
+	error = run_tool(options, NULL, &result);
 	if (error < 0) {
 		diag_set(diag, NULL, 0, 0, "no kernel for a guest: %s",
 			 error == -ETIMEDOUT ? "five minutes were not enough to fetch it"

@@ -11,7 +11,7 @@
 
 #include "guest.h"
 
-#define GUEST_MODULES_MAX 32u
+#define GUEST_MODULES_MAX 64u
 
 struct guest_kernel {
 	char path[PATH_MAX];	/* of vmlinuz */
@@ -25,6 +25,10 @@ struct guest_kernel {
 int guest_kernel_find(const struct guest_options *options, struct guest_kernel *ret_kernel,
 		      struct diag *diag);
 
+/* The kernel at @path, and its modules where they are found. 0; -EINVAL it is none, or not whole;
+ * -ENOENT, -EACCES; with @diag. */
+int guest_kernel_file(const char *path, struct guest_kernel *ret_kernel, struct diag *diag);
+
 /* Paths below a directory of modules, in the order in which they have to be loaded. */
 struct guest_modules {
 	unsigned count;
@@ -32,11 +36,18 @@ struct guest_modules {
 };
 
 /*
- * What a guest needs and @directory says is not built in, with all that it depends on.
- * 0; -ENOENT: the kernel has no driver for NVMe, or there is no list of what depends on what;
- * -E2BIG; with @diag.
+ * What a guest needs and @directory says is not built in, with all that it depends on, and what the
+ * kernel would ask modprobe for while these are loaded (modules.softdep).
+ * 0; -ENOENT: the kernel has no driver for NVMe, or a module that is named is not there; -EINVAL:
+ * modules.dep is damaged; -ELOOP: modules need each other; -E2BIG; with @diag.
  */
 int guest_modules_find(const char *directory, struct guest_modules *ret_modules, struct diag *diag);
 void guest_modules_fini(struct guest_modules *modules);
+
+/* A descriptor of the module's bytes, unpacked if need be. -EINVAL: they cannot be, -ENOENT: what
+ * unpacks them or the file is not there, another -errno; with @diag. */
+int guest_module_open(const char *path, struct diag *diag);
+/* Of @path without the ending that says how it is packed. */
+int guest_module_name_length(const char *path);
 
 #endif /* GUEST_KERNEL_H */

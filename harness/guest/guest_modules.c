@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_modules.c - reads modules.builtin and modules.dep. The second names all that a module
- * depends on, what has to be loaded first at the end.
+ * guest_modules.c - which modules a guest loads, and in which order: modules.builtin says what
+ * needs none, modules.dep what a module depends on, modules.softdep (with modules.alias) what it
+ * has the kernel ask modprobe for, which no guest has.
  */
-#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <limits.h>
+#include <unistd.h>
 
 #include "guest_kernel.h"
 
-/* The kernel asks user space for some of these by name when it needs them; our init answers no such
- * question, so they are there before. They differ from release to release. */
+#define DEPTH_MAX 32u
+
+/* Some are asked for though no list says so. They differ from release to release. */
 static const struct {
 	const char *name;
 	bool must;
@@ -25,32 +27,90 @@ static const struct {
 	      {"nvme", true},
 	      {"ext4", false}};
 
-/* Is "DIR/nvme-core.ko.xz" the module @name? Hyphens and underscores are the same to the kernel. */
-static bool path_is(const char *path, size_t length, const char *name)
-{
-	const char *base = path, *end = path + length;
+/* A word of a list, which is not copied. */
+struct word {
+	const char *text;
+	int length;
+};
 
-	for (const char *c = path; c < end; c++)
-		if (*c == '/')
-			base = c + 1;
-	for (; *name; name++, base++) {
-		if (base == end)
-			return false;
-		if (*base != *name && !(*base == '-' && *name == '_'))
-			return false;
-	}
-	return end - base >= 3 && strncmp(base, ".ko", 3) == 0;
+struct search {
+	const char *directory;
+	char *builtin, *dep, *softdep, *alias; /* the lists; NULL: not there */
+	struct guest_modules *modules;
+	struct word open[DEPTH_MAX]; /* modules whose needs are being looked for */
+	unsigned depth;
+	struct diag *diag;
+};
+
+static int add_module(struct search *search, struct word path);
+
+/* ---- lists ---- */
+
+/* The first word at or behind @at on its line; of length 0 if there is none. */
+static struct word word_at(const char *at)
+{
+	at += strspn(at, " \t");
+	return (struct word){at, (int)strcspn(at, " \t\n:")};
 }
 
-/* The line of @text whose first word is the module; NULL. */
-static const char *find_line(const char *text, const char *name)
+static struct word word_behind(struct word word)
 {
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (path_is(line, strcspn(line, ":\n"), name))
-			return line;
-	}
-	return NULL;
+	return word_at(word.text + word.length);
+}
+
+static bool word_is(struct word word, const char *text)
+{
+	return (int)strlen(text) == word.length && strncmp(word.text, text, strlen(text)) == 0;
+}
+
+static bool words_are_same(struct word a, struct word b)
+{
+	return a.length == b.length && strncmp(a.text, b.text, (size_t)a.length) == 0;
+}
+
+/* Hyphens and underscores are the same to the kernel. */
+static bool is_same_letter(char a, char b)
+{
+	return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+}
+
+/* Of "kernel/nvme-core.ko.xz" "nvme-core"; a name stays as it is. */
+static struct word module_name(struct word path)
+{
+	struct word name = path;
+
+	for (int i = 0; i < path.length; i++)
+		if (path.text[i] == '/')
+			name = (struct word){path.text + i + 1, path.length - i - 1};
+	for (int i = 0; i + 3 <= name.length; i++)
+		if (strncmp(name.text + i, ".ko", 3) == 0)
+			name.length = i;
+	return name;
+}
+
+static bool names_are_same(struct word a, struct word b)
+{
+	a = module_name(a);
+	b = module_name(b);
+	for (int i = 0; a.length == b.length && i < a.length; i++)
+		if (!is_same_letter(a.text[i], b.text[i]))
+			return false;
+	return a.length == b.length;
+}
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line ? line + 1 : line;
+}
+
+/* The path in @list, one of modules.dep or modules.builtin; of length 0 if it is not there. */
+static struct word find_path(const char *list, struct word name)
+{
+	for (const char *line = list ? list : ""; *line; line = next_line(line))
+		if (names_are_same(word_at(line), name))
+			return word_at(line);
+	return (struct word){"", 0};
 }
 
 static char *read_list(const char *directory, const char *name)
@@ -71,79 +131,186 @@ static char *read_list(const char *directory, const char *name)
 	return text;
 }
 
-static int add_module(struct guest_modules *modules, const char *path, size_t length)
+/* ---- what a module needs ---- */
+
+static int damaged(struct search *search, struct word path, const char *why, int error)
+{
+	diag_set(search->diag, NULL, 0, 0, "%s/modules.dep: %.*s %s", search->directory,
+		 path.length, path.text, why);
+	return error;
+}
+
+static bool has_module(const struct guest_modules *modules, struct word path)
 {
 	for (unsigned i = 0; i < modules->count; i++)
-		if (strlen(modules->paths[i]) == length &&
-		    strncmp(modules->paths[i], path, length) == 0)
-			return 0;
+		if (word_is(path, modules->paths[i]))
+			return true;
+	return false;
+}
+
+static bool is_open(const struct search *search, struct word path)
+{
+	for (unsigned i = 0; i < search->depth; i++)
+		if (words_are_same(search->open[i], path))
+			return true;
+	return false;
+}
+
+/* What is not there can be done without, or the module says so itself. */
+static int add_soft_one(struct search *search, struct word name)
+{
+	struct word path = find_path(search->dep, name);
+	const char *line = search->alias ? search->alias : "";
+	int error = 0;
+
+	if (path.length && !is_open(search, path))
+		return add_module(search, path);
+	for (; *line && error == 0; line = next_line(line)) {
+		struct word alias = word_behind(word_at(line));
+
+		if (!words_are_same(alias, name))
+			continue;
+		path = find_path(search->dep, word_behind(alias));
+		if (path.length && !is_open(search, path))
+			error = add_module(search, path);
+	}
+	return error;
+}
+
+/* "softdep ext4 pre: crypto-crc32c post: x" */
+static int add_soft(struct search *search, struct word path)
+{
+	const char *line = search->softdep ? search->softdep : "";
+	int error = 0;
+
+	for (; *line && error == 0; line = next_line(line)) {
+		struct word word = word_behind(word_at(line));
+		bool before = false;
+
+		if (!word_is(word_at(line), "softdep") || !names_are_same(word, path))
+			continue;
+		for (word = word_behind(word); word.length && error == 0;
+		     word = word_behind(word)) {
+			bool marks = word.text[word.length] == ':';
+
+			if (!marks && before)
+				error = add_soft_one(search, word);
+			before = marks ? word_is(word, "pre") : before;
+			word.length += marks;
+		}
+	}
+	return error;
+}
+
+/* "a.ko: b.ko c.ko": what has to be loaded first is named last. */
+static int add_hard(struct search *search, struct word path)
+{
+	struct word words[GUEST_MODULES_MAX], word = path;
+	unsigned count = 0;
+	int error = 0;
+
+	word.length++; /* the colon */
+	for (word = word_behind(word); word.length; word = word_behind(word)) {
+		if (count == GUEST_MODULES_MAX)
+			return -E2BIG;
+		words[count++] = word;
+	}
+	while (count > 0 && error == 0)
+		error = add_module(search, words[--count]);
+	return error;
+}
+
+static int check_module(struct search *search, struct word path, struct word line)
+{
+	char file[2 * PATH_MAX];
+
+	if (is_open(search, path) || search->depth == DEPTH_MAX)
+		return damaged(search, path, "needs itself, by way of what it needs", -ELOOP);
+	if (!line.length || line.text[line.length] != ':')
+		return damaged(search, path, "has no line of its own; is the list cut off?",
+			       -EINVAL);
+	if (!strchr(line.text, '\n'))
+		return damaged(search, path, "ends in the middle of its line", -EINVAL);
+	snprintf(file, sizeof(file), "%s/%.*s", search->directory, path.length, path.text);
+	if (access(file, R_OK) == 0)
+		return 0;
+	diag_set(search->diag, NULL, 0, 0, "module %s: %s", file, strerror(errno));
+	return -ENOENT;
+}
+
+/* Behind all that it needs. */
+static int add_module(struct search *search, struct word path)
+{
+	struct guest_modules *modules = search->modules;
+	struct word line = find_path(search->dep, path);
+	int error;
+
+	if (has_module(modules, path))
+		return 0;
+	error = check_module(search, path, line);
+	if (error < 0)
+		return error;
+	search->open[search->depth++] = path;
+	error = add_soft(search, path);
+	if (error == 0)
+		error = add_hard(search, line);
+	search->depth--;
+	if (error < 0)
+		return error;
 	if (modules->count == GUEST_MODULES_MAX)
 		return -E2BIG;
-	modules->paths[modules->count] = strndup(path, length);
+	modules->paths[modules->count] = strndup(path.text, (size_t)path.length);
 	return modules->paths[modules->count++] ? 0 : -ENOMEM;
 }
 
-/* "a.ko: b.ko c.ko": c, b, a. */
-static int add_line(struct guest_modules *modules, const char *line)
-{
-	size_t first = strcspn(line, ":\n"), end = strcspn(line, "\n");
-	int error = 0;
+/* ---- all of them ---- */
 
-	while (error == 0 && end > first + 1) {
-		size_t begin;
-
-		while (end > first + 1 && isspace((unsigned char)line[end - 1]))
-			end--;
-		for (begin = end; begin > first + 1 && line[begin - 1] != ' '; begin--)
-			;
-		if (end > begin)
-			error = add_module(modules, line + begin, end - begin);
-		end = begin;
-	}
-	return error ? error : add_module(modules, line, first);
-}
-
-static int find_all(const char *builtin, const char *dependencies, struct guest_modules *modules,
-		    struct diag *diag)
+static int find_all(struct search *search)
 {
 	int error = 0;
 
 	for (size_t i = 0; error == 0 && i < sizeof(wanted) / sizeof(*wanted); i++) {
-		const char *line = NULL;
+		struct word name = word_at(wanted[i].name), path;
 
-		if (builtin && find_line(builtin, wanted[i].name))
+		if (find_path(search->builtin, name).length)
 			continue;
-		if (dependencies)
-			line = find_line(dependencies, wanted[i].name);
-		if (line) {
-			error = add_line(modules, line);
+		path = find_path(search->dep, name);
+		if (path.length) {
+			error = add_module(search, path);
 		} else if (wanted[i].must) {
-			diag_set(diag, NULL, 0, 0, "the kernel has no module %s%s", wanted[i].name,
-				 dependencies ? ""
-					      : ", or it was not told by depmod (package kmod)");
+			diag_set(search->diag, NULL, 0, 0, "the kernel has no module %s in %s%s%s",
+				 wanted[i].name, search->directory,
+				 search->builtin ? "" : ": no modules.builtin",
+				 search->dep ? ""
+					     : ": no modules.dep, which depmod makes (package "
+					       "kmod)");
 			return -ENOENT;
 		}
 	}
-	if (error < 0)
-		diag_set(diag, NULL, 0, 0, "modules of the kernel: %s", strerror(-error));
+	if (error < 0 && !search->diag->text[0])
+		diag_set(search->diag, NULL, 0, 0, "modules of the kernel: %s", strerror(-error));
 	return error;
 }
 
 int guest_modules_find(const char *directory, struct guest_modules *ret_modules, struct diag *diag)
 {
-	char *builtin, *dependencies;
+	struct search search = {.directory = directory, .modules = ret_modules, .diag = diag};
 	int error;
 
 	*ret_modules = (struct guest_modules){0};
 	if (!*directory) /* nothing is known: all that is needed may be built in */
 		return 0;
-	builtin = read_list(directory, "modules.builtin");
-	dependencies = read_list(directory, "modules.dep");
-	error = find_all(builtin, dependencies, ret_modules, diag);
+	search.builtin = read_list(directory, "modules.builtin");
+	search.dep = read_list(directory, "modules.dep");
+	search.softdep = read_list(directory, "modules.softdep");
+	search.alias = read_list(directory, "modules.alias");
+	error = find_all(&search);
 	if (error < 0)
 		guest_modules_fini(ret_modules);
-	free(builtin);
-	free(dependencies);
+	free(search.builtin);
+	free(search.dep);
+	free(search.softdep);
+	free(search.alias);
 	return error;
 }
 

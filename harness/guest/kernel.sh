@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# kernel.sh - find a kernel that boots in a guest, fetch it if there is none: prints "kernel PATH",
-# "modules DIRECTORY" (if it has any), "version WORDS" and "cache DIRECTORY" (for what is to be known
-# the next time), or one sentence on standard error.
+# kernel.sh [PACKAGE | --cache] - find a kernel that boots in a guest, fetch it if there is none:
+# prints "kernel PATH", "modules DIRECTORY" (if it has any), "version WORDS" and "cache DIRECTORY" (for
+# what is to be known the next time), or one sentence on standard error. --cache prints only the last.
 #
 # In this order: the newest in the cache that is what was put there; the distribution's package,
-# downloaded and unpacked (nothing is installed); the kernel that runs here.
+# downloaded and unpacked (nothing is installed); the kernel that runs here. Of a PACKAGE, such as
+# linux-image-amd64, that one's, which is kept in a directory of its own; no other is an answer.
 # CACHE/NAME_VERSION/ holds vmlinuz, modules/ and SHA256SUMS of them. It is complete: it was moved
 # there whole.
 set -eu
@@ -26,7 +27,9 @@ choose_cache() {
 			continue
 		fi
 		# Somebody else may have made it, for us to run what he likes.
-		[ ! -O "$cache" ] || return 0
+		[ -O "$cache" ] || continue
+		cache=$cache${asked:+/$asked}
+		! mkdir -p "$cache" 2>/dev/null || return 0
 	done
 	echo "$cache: a directory for kernels cannot be made, or belongs to somebody else" >&2
 	exit 1
@@ -110,7 +113,27 @@ download() {
 	done
 }
 
-# Of the modules only the directories that could matter, so that the sums are quick to check.
+# keep_file MODULES PATH...: of one directory of modules into what is kept
+keep_file() {
+	modules=$1
+	shift
+	for path in "$@"; do
+		[ -e "$modules/$path" ] || continue
+		mkdir -p "kept/modules/$(dirname "$path")" &&
+			cp -r "$modules/$path" "kept/modules/$(dirname "$path")/" || return 1
+	done
+}
+
+# Paths of what the modules that are kept depend on, wherever it lies.
+needed() {
+	(cd kept/modules && find kernel -name '*.ko*') >have
+	awk 'NR == FNR { have[$1 ":"] = 1; next }
+		$1 in have { for (i = 2; i <= NF; i++) if (!(($i ":") in have)) print $i }' \
+		have "$1/modules.dep" | sort -u
+}
+
+# Of the modules only the directories that could matter and what they need, so that the sums are
+# quick to check.
 keep() {
 	set -- x/boot/vmlinuz-*
 	if ! [ -s "$1" ]; then
@@ -123,15 +146,13 @@ keep() {
 		! command -v depmod >/dev/null ||
 			depmod -b "${modules%/lib/modules/*}" "${modules##*/}" 2>/dev/null || true
 		mkdir -p kept/modules/kernel || return 1
-		for part in modules.builtin modules.dep kernel/crypto kernel/lib kernel/fs/ext4 \
-			kernel/fs/jbd2 kernel/fs/mbcache.ko* kernel/drivers/nvme \
-			kernel/drivers/tty kernel/arch/x86/crypto; do
-			for path in "$modules"/$part; do
-				[ -e "$path" ] || continue
-				part=kept/modules/${path#"$modules"/}
-				mkdir -p "${part%/*}" && cp -r "$path" "$part" || return 1
-			done
-		done
+		keep_file "$modules" modules.builtin modules.dep modules.softdep modules.alias \
+			kernel/crypto kernel/lib kernel/fs/ext4 kernel/fs/jbd2 \
+			kernel/drivers/nvme/host kernel/drivers/tty/serial kernel/arch/x86/crypto \
+			kernel/arch/x86/lib || return 1
+		# shellcheck disable=SC2046 # a list of paths
+		[ ! -e kept/modules/modules.dep ] ||
+			keep_file "$modules" $(needed "$modules") || return 1
 	done
 	(cd kept && find . -type f ! -name SHA256SUMS -exec sha256sum {} + >SHA256SUMS)
 }
@@ -159,8 +180,25 @@ from_host() {
 	tell "/boot/vmlinuz-$release" "/lib/modules/$release" "$release, of this machine"
 }
 
+usage() {
+	echo "usage: kernel.sh [linux-image-NAME | --cache]" >&2
+	exit 2
+}
+
+[ $# -le 1 ] || usage
+case ${1:-} in
+*/*) usage ;;
+'' | --cache | linux-image-*) ;;
+*) usage ;;
+esac
+asked=${1:-}
+asked=${asked#--cache}
 cache=
 choose_cache
+if [ "${1:-}" = --cache ]; then
+	echo "cache $cache"
+	exit 0
+fi
 damaged=
 # One of several that want a kernel at once fetches it.
 exec 9>"$cache/lock"
@@ -173,8 +211,8 @@ reason=
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
 	reason='this system has no apt to take one from'
 else
-	for meta in linux-image-cloud-amd64 linux-image-virtual linux-image-generic \
-		linux-image-amd64; do
+	for meta in ${asked:-linux-image-cloud-amd64 linux-image-virtual linux-image-generic
+		linux-image-amd64}; do
 		status=0
 		(fetch "$meta") 2>"$cache/why" || status=$?
 		if [ $status = 0 ]; then
@@ -186,7 +224,11 @@ else
 	done
 	reason=$(tail -n 1 "$cache/why")
 	rm -f "$cache/why"
-	[ -n "$reason" ] || reason='apt knows no package of a kernel (apt-get update?)'
+	[ -n "$reason" ] || reason="apt knows no package of a kernel${asked:+ named $asked} (apt-get update?)"
+fi
+if [ -n "$asked" ]; then
+	echo "$damaged$reason" >&2
+	exit 1
 fi
 ! from_host || exit 0
 echo "$damaged$reason, and the one that runs here cannot be read; --kernel names another" >&2

@@ -27,6 +27,7 @@ enum run_option {
 	RUN_WORK_DIR,
 	RUN_KEEP,
 	RUN_UNDER,
+	RUN_KERNEL,
 };
 
 static const struct cli_option options[] = {
@@ -45,6 +46,8 @@ static const struct cli_option options[] = {
 			  "where the swapped files lie; default $TMPDIR or /var/tmp"},
 	[RUN_KEEP] = {"keep", 0, NULL, "keep the files of passed cases, too"},
 	[RUN_UNDER] = {"under", 0, "TOOL", "run the cases under memcheck, helgrind, asan or tsan"},
+	[RUN_KERNEL] = {"kernel", 0, "FILE",
+			"a vmlinuz for the guests of nvme; default: the distribution's"},
 	{0},
 };
 
@@ -104,6 +107,9 @@ static int take_option(struct run *run, struct cli_parser *parser, int option)
 		return take_jobs(run, value, diag);
 	case RUN_UNDER:
 		return take_under(run, value, diag);
+	case RUN_KERNEL:
+		run->options.kernel = value;
+		break;
 	case RUN_CASE:
 		cli_words_add(&run->plan.cells, value);
 		break;
@@ -129,6 +135,14 @@ static int take_option(struct run *run, struct cli_parser *parser, int option)
 	return 0;
 }
 
+static void add_option(FILE *stream, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	fprintf(stream, "%s--%s ", ftell(stream) > 0 ? " " : "", name);
+	plan_quote(stream, value);
+}
+
 /* Options that change how a case runs belong into its line; malloc'ed, NULL when there are none. */
 static char *make_repro_extra(const struct run_options *run_options)
 {
@@ -138,12 +152,9 @@ static char *make_repro_extra(const struct run_options *run_options)
 
 	if (!stream)
 		return NULL;
-	if (run_options->under)
-		fprintf(stream, "--under %s", run_options->under);
-	if (run_options->work_root) {
-		fprintf(stream, "%s--work-dir ", run_options->under ? " " : "");
-		plan_quote(stream, run_options->work_root);
-	}
+	add_option(stream, "under", run_options->under);
+	add_option(stream, "work-dir", run_options->work_root);
+	add_option(stream, "kernel", run_options->kernel);
 	if (fclose(stream) == 0 && *text)
 		return text;
 	free(text);
@@ -236,7 +247,9 @@ static int run_cases(const struct cli_command *command, struct run *run, const s
 	struct diag diag = {0};
 	int result;
 
-	run->options.guest_is_a_must = run->plan.options.targets & 1u << TARGET_NVME;
+	/* Who names a kernel wants guests as much as who names their target. */
+	run->options.guest_is_a_must =
+		run->plan.options.targets & 1u << TARGET_NVME || run->options.kernel;
 	run->cases = plan;
 	result = run_plan(plan, &run->options, &listener, &summary, &diag);
 	if (result == 0)

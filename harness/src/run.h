@@ -44,6 +44,7 @@ struct run_options {
 				  /var/tmp */
 	bool keep;	       /* keep the work directories of passed cases, too */
 	const char *under;     /* NULL, "memcheck", "helgrind", "asan", "tsan" */
+	const char *kernel;    /* of guests; NULL: the distribution's */
 	bool in_guest;	       /* this machine is the guest: cases of target nvme run here */
 	bool guest_is_a_must;  /* without a guest the run is refused; else its cases are skipped */
 	unsigned patience;     /* factor on deadlines of real time; 0: 1 */

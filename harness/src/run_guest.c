@@ -33,7 +33,7 @@ static _Noreturn void become_lane(const struct run *run, pid_t parent, int socke
 		_exit(1);
 	signal(SIGINT, SIG_IGN); /* the run decides, and ends us */
 	signal(SIGHUP, SIG_IGN);
-	guest_lane_main(run->plan, run->root.disk, socket);
+	guest_lane_main(run->plan, run->root.disk, run->options->kernel, socket);
 }
 
 int run_guest_start(struct run *run)

@@ -48,6 +48,7 @@ struct guest_disk {
 struct guest_lane {
 	const struct plan *plan;
 	const char *keep_dir; /* where what is kept of a case lies */
+	const char *kernel;   /* by its path; NULL: the distribution's */
 	struct guest_parts parts;
 	struct guest_file *files; /* scenarios and what they name */
 	unsigned files_count;
@@ -64,7 +65,8 @@ static inline bool guest_lane_has(const struct test_case *test_case)
 }
 
 /* run_guest_lane.c: all cases, in the process that was made for it. Never returns. */
-_Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket);
+_Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, const char *kernel,
+			       int socket);
 /* A guest is up behind it; a new one also has the file @more, if not NULL. 0, -errno with @diag. */
 int guest_lane_boot(struct guest_lane *lane, const struct guest_file *more, struct diag *diag);
 /* What became of the faults of its device, a new reference. */

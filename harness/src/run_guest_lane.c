@@ -196,6 +196,7 @@ int guest_lane_boot(struct guest_lane *lane, const struct guest_file *more, stru
 		.programs = &lane->parts.programs,
 		.files = lane->files,
 		.file_count = lane->files_count + (more != NULL),
+		.kernel = lane->kernel,
 		.cpus = lane->cpus,
 	};
 
@@ -230,7 +231,8 @@ static void refuse(int socket, struct guest_message *message, const struct diag 
 	_exit(1);
 }
 
-_Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, int socket)
+_Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, const char *kernel,
+			       int socket)
 {
 	static struct guest_message message;
 	static struct guest_lane lane;
@@ -239,6 +241,7 @@ _Noreturn void guest_lane_main(const struct plan *plan, const char *keep_dir, in
 
 	lane.plan = plan;
 	lane.keep_dir = keep_dir;
+	lane.kernel = kernel;
 	lane.disk.image_fd = -1;
 	error = guest_parts_find(&lane.parts, &diag);
 	if (error == 0)

@@ -31,14 +31,14 @@ static void have_cache(const char *version)
 	snprintf(kernel.version, sizeof(kernel.version), "%s", version);
 }
 
-static void file_of(char path[static PATH_MAX + 8])
+static void file_of(char path[static PATH_MAX + 256])
 {
-	snprintf(path, PATH_MAX + 8, "%s/kvm", kernel.cache);
+	snprintf(path, PATH_MAX + 256, "%s/kvm_%s", kernel.cache, kernel.version);
 }
 
 static void remove_cache(void)
 {
-	char path[PATH_MAX + 8];
+	char path[PATH_MAX + 256];
 
 	file_of(path);
 	unlink(path);
@@ -63,7 +63,7 @@ static void what_was_found_out_is_known(void **state)
 
 static void of_another_kernel_or_boot_nothing_is_known(void **state)
 {
-	char path[PATH_MAX + 8];
+	char path[PATH_MAX + 256];
 	bool works;
 	FILE *file;
 
@@ -72,8 +72,13 @@ static void of_another_kernel_or_boot_nothing_is_known(void **state)
 	guest_accel_remember(&kernel, true);
 	snprintf(kernel.version, sizeof(kernel.version), "6.2");
 	assert_false(guest_accel_known(&kernel, &works));
-	snprintf(kernel.version, sizeof(kernel.version), "6.1");
+	guest_accel_remember(&kernel, false);
 	assert_true(guest_accel_known(&kernel, &works));
+	file_of(path);
+	assert_int_equal(unlink(path), 0);
+	snprintf(kernel.version, sizeof(kernel.version), "6.1");
+	assert_true(guest_accel_known(&kernel, &works)); /* beside that of another one */
+	assert_true(works);
 	file_of(path);
 	file = fopen(path, "w");
 	assert_non_null(file);

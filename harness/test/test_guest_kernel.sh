@@ -29,10 +29,16 @@ done
 # package NAME VERSION WORDS: one that holds a kernel of these words, and a module
 package() {
 	rm -rf "$work/root"
-	mkdir -p "$work/root/DEBIAN" "$work/root/boot" "$work/root/lib/modules/$2/kernel/drivers/nvme"
+	modules=$work/root/lib/modules/$2
+	mkdir -p "$work/root/DEBIAN" "$work/root/boot" "$modules/kernel/drivers/nvme/host" \
+		"$modules/kernel/block" "$modules/kernel/net"
 	echo "$3" >"$work/root/boot/vmlinuz-$2"
-	echo module >"$work/root/lib/modules/$2/kernel/drivers/nvme/nvme.ko"
-	echo kernel/fs/ext4/ext4.ko >"$work/root/lib/modules/$2/modules.builtin"
+	for module in drivers/nvme/host/nvme block/t10-pi net/tls; do
+		echo module >"$modules/kernel/$module.ko"
+	done
+	echo 'kernel/drivers/nvme/host/nvme.ko: kernel/block/t10-pi.ko' >"$modules/modules.dep"
+	echo 'kernel/net/tls.ko: kernel/net/none.ko' >>"$modules/modules.dep"
+	echo kernel/fs/ext4/ext4.ko >"$modules/modules.builtin"
 	printf 'Package: %s\nVersion: %s\nArchitecture: amd64\nMaintainer: nobody <n@n>\nDescription: x\n' \
 		"$1" "$2" >"$work/root/DEBIAN/control"
 	dpkg-deb --build "$work/root" "$work/archive/$1_$2_amd64.deb" >/dev/null
@@ -44,7 +50,9 @@ cat >"$work/bin/apt-cache" <<SCRIPT
 #!/bin/sh
 read -r name version sum <'$work/archive/list' || exit 100
 case "\$1 \$*" in
-depends*linux-image-cloud-amd64) printf 'linux-image-cloud-amd64\n  Depends: %s\n' "\$name" ;;
+depends*linux-image-cloud-amd64 | depends*linux-image-amd64)
+	printf 'linux-image\n  Depends: %s\n' "\$name"
+	;;
 policy*) printf '%s:\n  Candidate: %s\n' "\$name" "\$version" ;;
 esac
 SCRIPT
@@ -62,12 +70,18 @@ esac
 SCRIPT
 chmod +x "$work/bin/apt-cache" "$work/bin/apt-get"
 
-# find STATUS: run the tool
+# An own depmod would ask for modules that the kernel takes.
+printf '#!/bin/sh\n' >"$work/bin/depmod"
+chmod +x "$work/bin/depmod"
+
+# find STATUS [ARGUMENT...]: run the tool
 find_kernel() {
+	wanted=$1
+	shift
 	status=0
-	"$tool" >"$work/out" 2>"$work/err" </dev/null || status=$?
-	[ $status = "$1" ] || fail "status $status, not $1"
-	[ "$1" = 0 ] || [ "$(wc -l <"$work/err")" = 1 ] || fail 'not one sentence'
+	"$tool" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+	[ $status = "$wanted" ] || fail "status $status, not $wanted"
+	[ "$wanted" = 0 ] || [ "$(wc -l <"$work/err")" = 1 ] || fail 'not one sentence'
 }
 
 # Nothing but these lies in the cache.
@@ -88,7 +102,10 @@ host_kernel=n
 package linux-image-1.0-cloud-amd64 1.0 one
 find_kernel 0
 [ "$(cat "$(kernel_path)")" = one ] || fail 'another kernel'
-[ -e "$(sed -n 's/^modules //p' "$work/out")/kernel/drivers/nvme/nvme.ko" ] || fail 'no module'
+modules=$(sed -n 's/^modules //p' "$work/out")
+[ -e "$modules/kernel/drivers/nvme/host/nvme.ko" ] || fail 'no module'
+[ -e "$modules/kernel/block/t10-pi.ko" ] || fail 'what a module needs is not kept'
+[ ! -e "$modules/kernel/net" ] || fail 'what nobody needs is kept'
 [ "$(sed -n 's/^cache //p' "$work/out")" = "$work/cache" ] || fail 'another cache'
 expect_cache linux-image-1.0-cloud-amd64_1.0
 rm "$work/asked"
@@ -112,6 +129,34 @@ find_kernel 0
 grep -q '^version linux-image-1.10-' "$work/out" || fail 'not the newest'
 expect_cache linux-image-1.0-cloud-amd64_1.0 linux-image-1.10-cloud-amd64_1.10 \
 	linux-image-1.9-cloud-amd64_1.9
+
+# That of a package that is asked for lies in a directory of its own, and no other one is an answer.
+package linux-image-1.0-amd64 1.0 modular
+find_kernel 0 linux-image-amd64
+[ "$(cat "$(kernel_path)")" = modular ] || fail 'another kernel than was asked for'
+case $(kernel_path) in
+"$work/cache/linux-image-amd64/linux-image-1.0-amd64_1.0/vmlinuz") ;;
+*) fail 'another place' ;;
+esac
+rm "$work/asked"
+find_kernel 0 linux-image-amd64
+[ ! -e "$work/asked" ] || fail 'asked though it was there'
+find_kernel 0
+grep -q '^version linux-image-1.10-' "$work/out" || fail 'not the newest of all'
+find_kernel 1 linux-image-none
+grep -q 'apt knows no package of a kernel named linux-image-none' "$work/err" ||
+	fail 'another reason'
+rm -r "$work/cache/linux-image-amd64" "$work/cache/linux-image-none"
+package linux-image-1.0-cloud-amd64 1.0 one
+
+# the place alone, and what is no question
+find_kernel 0 --cache
+[ "$(cat "$work/out")" = "cache $work/cache" ] || fail 'not the place'
+for wrong in nonsense linux-image-a/b --; do
+	find_kernel 2 $wrong
+	grep -q '^usage: ' "$work/err" || fail "$wrong: no usage"
+done
+find_kernel 2 --cache more
 
 # refused SENTENCE [CACHED]: no kernel for that reason, unless this machine's can be had
 refused() {

@@ -331,7 +331,7 @@ static void what_is_no_kernel_is_refused_with_a_reason(void **state)
 	expect("kernel /nothing/vmlinuz: No such file");
 	expect_end(0, 2);
 	begin((const char *const[]){"--kernel", "/proc/self/exe", NULL});
-	expect("qemu-system-x86_64 does not start: ");
+	expect("kernel /proc/self/exe: is no Linux kernel for x86");
 	expect_end(0, 2);
 }
 

@@ -28,7 +28,6 @@
 #define HUNG_TASK_SECONDS "20"
 #define DISKS_DEADLINE_MS 30000u
 #define DISKS_AGAIN_MS 20
-#define MODULE_COMPRESSED 4 /* MODULE_INIT_COMPRESSED_FILE */
 
 static char command_line[4096]; /* of the kernel */
 
@@ -95,32 +94,42 @@ static void find_parameters(const char *path, char *parameters, size_t bytes)
 	}
 }
 
-/* The kernel unpacks a compressed module itself, if it is told so. */
-static void load(const char *path)
+/* Of drivers and faster ways for hardware that this machine does not have there is no need. */
+static bool load(const char *path)
 {
-	size_t length = strlen(path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int flags = length > 3 && strcmp(path + length - 3, ".ko") == 0 ? 0 : MODULE_COMPRESSED;
 	char parameters[512];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool loaded;
 
 	find_parameters(path, parameters, sizeof(parameters));
-	if (fd < 0 || (syscall(SYS_finit_module, fd, parameters, flags) < 0 && errno != EEXIST))
-		complain(path);
+	loaded = fd >= 0 && (syscall(SYS_finit_module, fd, parameters, 0) == 0 || errno == EEXIST ||
+			     errno == ENODEV);
+	if (!loaded)
+		printf("init: the kernel does not take its module %s: %s\n", strrchr(path, '/') + 1,
+		       strerror(errno));
 	if (fd >= 0)
 		close(fd);
+	return loaded;
 }
 
-static void load_modules(void)
+/* Without all of them there is nothing that a guest is for. */
+static bool load_modules(void)
 {
 	FILE *list = fopen("/modules/list", "re");
 	char path[512] = "/";
+	bool loaded = true;
 
-	while (list && fgets(path + 1, sizeof(path) - 1, list)) {
+	while (loaded && list && fgets(path + 1, sizeof(path) - 1, list)) {
 		path[strcspn(path, "\n")] = '\0';
-		load(path);
+		loaded = load(path);
 	}
 	if (list)
 		fclose(list);
+	if (loaded && access("/sys/bus/pci/drivers/nvme", F_OK) < 0) {
+		printf("init: the kernel has no driver for NVMe, and no module for it was found\n");
+		loaded = false;
+	}
+	return loaded;
 }
 
 static bool told(const char *wanted)
@@ -298,7 +307,8 @@ int main(int argc, char **argv)
 		return power_off();
 	mount_all();
 	read_command_line();
-	load_modules();
+	if (!load_modules())
+		return power_off();
 	hasten_hung_tasks();
 	set_environment();
 	sethostname("guest", 5);
