@@ -3,7 +3,7 @@
 # deps.sh --install|--offer|--tell|--verify [PACKAGE...] - the distribution's packages that are
 # missing: install them when we may, or say the one line that does. --offer is for what one can do
 # without.
-# deps.sh --kernel [PACKAGE...] - have the kernels for guests in the cache, unless these are missing:
+# deps.sh --kernel [PACKAGE...] - have the kernels of guests in the cache, unless these are missing:
 # the one that is used, and for tests one of which NVMe is a module.
 set -eu
 

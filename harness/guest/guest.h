@@ -66,6 +66,10 @@ struct guest;
  * missing in @diag, -ETIMEDOUT, -EINTR. */
 int guest_possible(const struct guest_options *options, struct diag *diag);
 
+/* Could the libraries of this program go into a guest? 0; -ENOENT one is missing, -errno; with
+ * @diag. What is no dynamic program has none. */
+int guest_libraries_check(const char *path, struct diag *diag);
+
 /*
  * Boot, and wait for the line {"hello":...} of `serve`. 0, or with a sentence in @diag: -ENOENT a
  * part is missing (no QEMU, no kernel), -ETIMEDOUT no hello in time, -EPIPE the guest died before,

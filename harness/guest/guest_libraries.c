@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,15 +58,32 @@ static bool is_loaded(const struct guest_libraries *libraries, const char *path)
 	return false;
 }
 
-static int add_path(struct guest_libraries *libraries, const char *path)
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/* A guest has one directory for all of them. */
+static int add_path(struct guest_libraries *libraries, const char *path, struct diag *diag)
 {
 	const char *name = strrchr(path, '/') + 1, *directory;
 
 	if (is_loaded(libraries, path))
 		return 0; /* it lies where it is loaded from */
-	for (unsigned i = 0; i < libraries->count; i++)
-		if (strcmp(strrchr(libraries->paths[i], '/') + 1, name) == 0)
+	for (unsigned i = 0; i < libraries->count; i++) {
+		const char *other = libraries->paths[i];
+
+		if (strcmp(strrchr(other, '/') + 1, name) != 0)
+			continue;
+		if (is_same_file(other, path))
 			return 0;
+		diag_set(diag, NULL, 0, 0, "%s and %s: a guest has room for one library of a name",
+			 other, path);
+		return -EEXIST;
+	}
 	directory = name - 1;
 	while (directory > path && directory[-1] != '/')
 		directory--;
@@ -92,7 +110,7 @@ static int take_line(struct guest_libraries *libraries, char *line, const char *
 	if (*path != '/' || !address)
 		return 0;
 	*address = '\0';
-	return add_path(libraries, path);
+	return add_path(libraries, path, diag);
 }
 
 static int take_lines(struct guest_libraries *libraries, const struct spawn_result *result,
@@ -186,6 +204,17 @@ int guest_libraries_resolve(struct guest_libraries *libraries, struct diag *diag
 			preloaded = NULL; /* once is enough */
 		}
 	}
+	return error;
+}
+
+int guest_libraries_check(const char *path, struct diag *diag)
+{
+	struct guest_libraries libraries = {0};
+	int error = guest_libraries_want(&libraries, path, false);
+
+	if (error == 0)
+		error = guest_libraries_resolve(&libraries, diag);
+	guest_libraries_fini(&libraries);
 	return error;
 }
 

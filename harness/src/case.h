@@ -48,8 +48,10 @@ struct plan_options {
 	uint64_t seed;
 	const char *filter;    /* T=, a glob on case names; NULL none */
 	const char *work_root; /* where the files of host will lie; NULL: $TMPDIR or /var/tmp */
-	bool in_guest;	     /* this machine is the guest: its target nvme is here, and what is not
-				selected was looked at outside */
+	bool in_guest; /* this machine is the guest: its target nvme is here, and what is not
+			  selected was looked at outside */
+	const char *program_path; /* in a guest: where the program of its case lies; NULL: as the
+				     scenario says */
 	const char *program; /* how swaptorture was called, for the repro line; NULL: its name */
 	const char *repro_extra; /* more words for the repro line, quoted already; NULL none */
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exec.h"
+#include "guest_program.h"
 #include "places.h"
 #include "plan_builder.h"
 #include "plan_room.h"
@@ -59,16 +60,13 @@ static void find_skip_reason(const struct plan_options *options, const struct sc
 			     enum target target, char *reason, size_t reason_bytes)
 {
 	const char *work_root = work_root_of(options);
+	bool outside = target == TARGET_NVME && !options->in_guest;
 
 	reason[0] = '\0';
-	if (target == TARGET_NVME && !options->in_guest) {
-		if (scenario->program.argv.count)
-			snprintf(reason, reason_bytes,
-				 "programs of this machine are not in a guest");
-		return; /* what it has of the scenario's needs is seen there */
-	}
+	/* What a guest has of the scenario's needs is seen there; but programs are taken along. */
 	for (unsigned i = 0; i < scenario->needs_count; i++)
-		if (plan_need_check(scenario->needs[i], target, work_root, reason, reason_bytes))
+		if ((!outside || strncmp(scenario->needs[i], "program-", 8) == 0) &&
+		    plan_need_check(scenario->needs[i], target, work_root, reason, reason_bytes))
 			return;
 	reason[0] = '\0';
 }
@@ -92,7 +90,8 @@ static struct test_case *next_case(struct builder *builder)
 /* Where the machine may lack it, the scenario says so under `needs`, and is skipped. */
 static int check_program(struct builder *builder, const struct scenario *cell)
 {
-	const char *name = cell->program.argv.text;
+	const char *moved = builder->options->program_path;
+	const char *name = moved ? moved : cell->program.argv.text;
 	char path[PATH_MAX];
 	int result = cell->program.argv.count ? exec_find_program(name, path, sizeof(path)) : 0;
 
@@ -127,6 +126,9 @@ static int add_case(struct builder *builder, const struct scenario *scenario,
 	if (!skip_reason[0] && (target != TARGET_NVME || builder->options->in_guest))
 		plan_room_check(&builder->machine, &test_case->workload, target,
 				test_case->skip_reason, sizeof(test_case->skip_reason));
+	if (target == TARGET_NVME && !builder->options->in_guest && test_case->program &&
+	    !skip_reason[0])
+		guest_program_check(scenario, test_case->program, test_case->skip_reason);
 	test_case->index = builder->plan->count++;
 	return 0;
 }

@@ -73,5 +73,8 @@ char *program_words_expand(const char *word, const struct program_names *names);
 
 /* Make the files that it is given, each with a pattern of its own drawn from @seed. 0, -errno. */
 int program_make_inputs(const struct program *program, const char *work_dir, uint64_t seed);
+/* Have none of them in memory, so that they are read from the device: they have to be written there
+ * before. 0, -errno. */
+int program_drop_inputs(const struct program *program, const char *work_dir);
 
 #endif /* PROGRAM_H */

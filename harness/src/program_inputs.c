@@ -57,3 +57,20 @@ int program_make_inputs(const struct program *program, const char *work_dir, uin
 	close(directory);
 	return result;
 }
+
+int program_drop_inputs(const struct program *program, const char *work_dir)
+{
+	int directory = open(work_dir, O_DIRECTORY | O_RDONLY | O_CLOEXEC), error = 0;
+
+	if (directory < 0)
+		return -errno;
+	for (unsigned i = 0; i < program->inputs_count && error == 0; i++) {
+		int fd = openat(directory, program->inputs[i].name, O_RDONLY | O_CLOEXEC);
+
+		error = fd < 0 ? -errno : -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		if (fd >= 0)
+			close(fd);
+	}
+	close(directory);
+	return error;
+}

@@ -71,3 +71,13 @@ const struct finding *result_worst(const struct case_result *result, const char 
 	}
 	return NULL;
 }
+
+void result_forget(struct case_result *result, const char *oracle)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < result->findings_count; i++)
+		if (strcmp(result->findings[i].oracle, oracle) != 0)
+			result->findings[kept++] = result->findings[i];
+	result->findings_count = kept;
+}

@@ -72,5 +72,7 @@ void result_add(struct case_result *result, const char *oracle, enum failure_cla
 /* The finding of the class that explains most, the first one of it; those of the oracles @ignored
  * (names up to a NULL; itself NULL: of none) do not count. NULL: there is none. */
 const struct finding *result_worst(const struct case_result *result, const char *const *ignored);
+/* What that oracle found is explained, and counts no more. */
+void result_forget(struct case_result *result, const char *oracle);
 
 #endif /* RESULT_H */

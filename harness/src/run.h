@@ -39,15 +39,16 @@ struct run_device {
 };
 
 struct run_options {
-	unsigned jobs;	       /* cases at once; 0: from the target and the cores */
-	const char *work_root; /* target directory of host; NULL: a fresh one below $TMPDIR or
-				  /var/tmp */
-	bool keep;	       /* keep the work directories of passed cases, too */
-	const char *under;     /* NULL, "memcheck", "helgrind", "asan", "tsan" */
-	const char *kernel;    /* of guests; NULL: the distribution's */
-	bool in_guest;	       /* this machine is the guest: cases of target nvme run here */
-	bool guest_is_a_must;  /* without a guest the run is refused; else its cases are skipped */
-	unsigned patience;     /* factor on deadlines of real time; 0: 1 */
+	unsigned jobs;		  /* cases at once; 0: from the target and the cores */
+	const char *work_root;	  /* target directory of host; NULL: a fresh one below $TMPDIR or
+				     /var/tmp */
+	bool keep;		  /* keep the work directories of passed cases, too */
+	const char *under;	  /* NULL, "memcheck", "helgrind", "asan", "tsan" */
+	const char *program_path; /* as in struct plan_options */
+	const char *kernel;	  /* of guests; NULL: the distribution's */
+	bool in_guest;		  /* this machine is the guest: cases of target nvme run here */
+	bool guest_is_a_must; /* without a guest the run is refused; else its cases are skipped */
+	unsigned patience;    /* factor on deadlines of real time; 0: 1 */
 	struct forkserver_pool *pool;	 /* outlives the run; NULL: the run has its own */
 	const struct run_device *device; /* NULL: there is none */
 	/* What a machine handed out whose power was cut: the case, which is the only one of the

@@ -56,7 +56,8 @@ static unsigned patience_of(const struct guest_lane *lane)
 
 static json_t *question(const struct guest_lane *lane, const struct test_case *test_case)
 {
-	char *path = guest_files_path(test_case->scenario->path);
+	char *path = guest_program_given(test_case->scenario->path);
+	char *program = test_case->program ? guest_program_path(test_case->program) : NULL;
 	json_t *line =
 		json_pack("{s:{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s}}", "run", "scenario",
 			  path ? path : test_case->scenario->path, "cells", cells_json(test_case),
@@ -64,6 +65,9 @@ static json_t *question(const struct guest_lane *lane, const struct test_case *t
 			  "work_dir", lane->disk.directory, "patience", (int)patience_of(lane),
 			  "device", lane->disk.faulty, "serial", lane->disk.id);
 
+	if (program)
+		json_object_set_new(json_object_get(line, "run"), "program", json_string(program));
+	free(program);
 	free(path);
 	return line;
 }

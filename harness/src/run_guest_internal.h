@@ -10,6 +10,7 @@
 #include "case.h"
 #include "device.h"
 #include "guest_parts.h"
+#include "guest_program.h"
 #include "result.h"
 
 /* What the process says: the result of a case, or in its reason why there is no guest at all. */
@@ -119,9 +120,7 @@ bool guest_removal_spoilt(const struct guest_lane *lane);
 int guest_removal_is_out(struct guest_lane *lane, struct diag *diag);
 int guest_removal_end(struct guest_lane *lane, struct diag *diag);
 
-/* run_guest_files.c: what the plan's cases read. 0, -errno. */
+/* run_guest_files.c: what the plan's cases read and run, with room for one more. 0, -errno. */
 int guest_files_find(const struct plan *plan, struct guest_file **ret_files, unsigned *ret_count);
-/* Where that file lies in the guest; to be freed. NULL: there is none here, or no memory. */
-char *guest_files_path(const char *path);
 
 #endif /* RUN_GUEST_INTERNAL_H */

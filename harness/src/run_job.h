@@ -124,7 +124,7 @@ static inline bool job_is_program(const struct job *job)
 	return job->test_case && job->test_case->program;
 }
 int job_start_program(struct job *job, const struct test_case *test_case, const char *preload,
-		      const sigset_t *mask);
+		      unsigned patience, const sigset_t *mask);
 void job_poll_program(struct job *job);
 void job_judge_program(struct job *job);
 void job_end_program(struct job *job); /* forget its words, once it is judged or was killed */
@@ -133,6 +133,9 @@ void job_end_program(struct job *job); /* forget its words, once it is judged or
  * and there, into a job that was reset. 0; -EBADMSG, -ENOMEM, -errno of its directory. */
 json_t *job_state(const struct job *job);
 int job_take_state(struct job *job, const json_t *state);
+
+/* What the kernel complained of, and no fault explains, is found. */
+void job_ask_kernel(struct job *job);
 
 /* run_keep.c: what a person needs to look into a case that did not pass. */
 void job_keep(struct job *job, struct work_root *root);

@@ -172,7 +172,8 @@ static bool start_case(struct run *run, struct lane *lane, const struct test_cas
 		return true;
 	}
 	if (test_case->program)
-		error = job_start_program(job, test_case, run->paths.preload, &run->signals.mask);
+		error = job_start_program(job, test_case, run->paths.preload, patience_of(run),
+					  &run->signals.mask);
 	else
 		error = send_case(run, job, test_case);
 	if (error == -EINTR)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exec.h"
+#include "kernel_log.h"
 #include "run_job.h"
 #include "verdict.h"
 
@@ -50,10 +51,10 @@ static void command_fini(struct command *command)
 }
 
 /* It runs elsewhere: a path from here must not change its meaning. */
-static int find_program(struct command *command)
+static int find_program(struct command *command, const char *name)
 {
 	char found[PATH_MAX], here[PATH_MAX];
-	int result = exec_find_program(command->argv[0], found, sizeof(found));
+	int result = exec_find_program(name, found, sizeof(found));
 
 	if (result < 0)
 		return result;
@@ -64,6 +65,14 @@ static int find_program(struct command *command)
 		     found) >= (int)sizeof(command->program))
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+/* As the scenario calls it, or where it lies in a guest. */
+static const char *name_of(const struct job *job)
+{
+	const char *moved = job->options->program_path;
+
+	return moved ? moved : job->test_case->program->argv.text;
 }
 
 static int command_make(struct command *command, const struct job *job)
@@ -77,7 +86,7 @@ static int command_make(struct command *command, const struct job *job)
 		return -errno;
 	command->argv = make_words(&program->argv, &names);
 	command->env = make_words(&program->env, &names);
-	result = command->argv && command->env ? find_program(command) : -ENOMEM;
+	result = command->argv && command->env ? find_program(command, name_of(job)) : -ENOMEM;
 	if (result < 0)
 		command_fini(command);
 	return result;
@@ -137,8 +146,24 @@ static int start(struct job *job, const struct command *command, const char *pre
 	return result;
 }
 
+/* The device of a guest counts what the program does: what was made for it is written by then, and
+ * read from there again. */
+static int arm_device(struct job *job)
+{
+	int error;
+
+	if (!job->options->device)
+		return 0;
+	error = work_dir_sync(job->work_dir);
+	if (error == 0)
+		error = program_drop_inputs(job->test_case->program, job->work_dir);
+	if (error == 0)
+		job_switch_device(job, true);
+	return error;
+}
+
 int job_start_program(struct job *job, const struct test_case *test_case, const char *preload,
-		      const sigset_t *mask)
+		      unsigned patience, const sigset_t *mask)
 {
 	const struct program *program = test_case->program;
 	struct command command;
@@ -149,8 +174,10 @@ int job_start_program(struct job *job, const struct test_case *test_case, const 
 	job->server = NULL;
 	job->id = 0;
 	job->may_stay = job->again = false;
-	job->patience = 1;
+	job->patience = patience;
 	job->began_ns = job_now_ns();
+	if (job->options->kernel_log)
+		kernel_log_begin(job->options->kernel_log);
 	job->stdout_fd = memfd_create("stdout", MFD_CLOEXEC);
 	job->stderr_fd = memfd_create("stderr", MFD_CLOEXEC);
 	if (result == 0 && (job->stdout_fd < 0 || job->stderr_fd < 0))
@@ -160,11 +187,15 @@ int job_start_program(struct job *job, const struct test_case *test_case, const 
 	if (result == 0)
 		result = command_make(&command, job);
 	if (result == 0) {
-		result = start(job, &command, preload, mask);
+		result = arm_device(job);
+		if (result == 0)
+			result = start(job, &command, preload, mask);
 		command_fini(&command);
 	}
-	if (result < 0)
+	if (result < 0) {
+		job_disarm_device(job);
 		job_end_program(job);
+	}
 	return result;
 }
 
@@ -215,12 +246,20 @@ void job_judge_program(struct job *job)
 	const struct test_case *test_case = job->test_case;
 	struct exec_options options = options_of(test_case);
 	struct case_result *result = &job->result;
-	char *argv[] = {(char *)(uintptr_t)test_case->program->argv.text, NULL};
+	char *argv[] = {(char *)(uintptr_t)name_of(job), NULL};
 	struct exec_end end = {.status = job->status, .overdue = job->overdue};
 	const struct fault *fault;
 
 	options.argv = argv;
 	verdict_count_faults(test_case, job->log, result);
+	job_ask_device(job);
+	if (job->outcome.broken[0]) {
+		result->verdict = VERDICT_BROKEN;
+		snprintf(result->reason, sizeof(result->reason), "%.*s", FINDING_TEXT_BYTES - 1,
+			 job->outcome.broken);
+		return;
+	}
+	job_ask_kernel(job);
 	fault = job->overdue ? NULL
 			     : verdict_ended_by(&test_case->schedule, result, 1, job->status);
 	if (!job->overdue && (fault || ended_as_it_must(&options, job->status)))

@@ -7,7 +7,7 @@
  *   {"unmount": {"serial": S, "seconds": N}}
  *   {"run": {"scenario": PATH, "cells": [...], "faults": [...] | null, "seed": N,
  *            "work_dir": DIR, "patience": N, "device": BOOL, "serial": S,
- *            "resume": PATH | absent}}
+ *            "resume": PATH | absent, "program": PATH | absent}}
  *
  * Answers: {"done": {...}} or {"failed": {"errno": N, "text": SENTENCE}}. While a case runs whose
  * faults are the device's, this side asks: {"ask": "arm" | "disarm" | "outcome"}, and is answered

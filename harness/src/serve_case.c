@@ -58,10 +58,11 @@ static int read_request(json_t *asked, struct request *request, struct diag *dia
 	int patience = 0, device = 0, result;
 	json_t *cells = NULL, *faults = NULL;
 
-	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s, s?s}", "scenario",
+	if (json_unpack(asked, "{s:s, s:o, s:o, s:I, s:s, s:i, s:b, s:s, s?s, s?s}", "scenario",
 			&request->scenario, "cells", &cells, "faults", &faults, "seed", &seed,
 			"work_dir", &work_dir, "patience", &patience, "device", &device, "serial",
-			&request->serial, "resume", &request->resume) < 0 ||
+			&request->serial, "resume", &request->resume, "program",
+			&plan->program_path) < 0 ||
 	    patience < 1)
 		return diag_set(diag, NULL, 0, 0,
 				"run: a member is missing or is not what it must be");
@@ -77,6 +78,7 @@ static int read_request(json_t *asked, struct request *request, struct diag *dia
 	plan->seed = (uint64_t)seed;
 	plan->work_root = request->run.work_root = work_dir;
 	plan->in_guest = request->run.in_guest = true;
+	request->run.program_path = plan->program_path;
 	request->run.jobs = 1;
 	request->run.patience = (unsigned)patience;
 	request->run.pool = &request->serve->pool;
@@ -163,9 +165,21 @@ static int begin_again(struct request *request, struct diag *diag)
 
 /* ---- what comes of it ---- */
 
-static const char *const kept_files[] = {"case.txt", "events.txt", "outcome.ndjson"};
+static const char *const kept_files[] = {"case.txt", "events.txt", "outcome.ndjson", "stdout.txt",
+					 "stderr.txt"};
 
-/* The last KEPT_BYTES_MAX of it; NULL: there is none, or it is no text. */
+/* What a program prints need not be text, and a line to the other side is. */
+static json_t *text_json(char *text, size_t bytes)
+{
+	json_t *value = memchr(text, '\0', bytes) ? NULL : json_stringn(text, bytes);
+
+	for (size_t i = 0; !value && i < bytes; i++)
+		if (!text[i] || text[i] & '\x80')
+			text[i] = '?';
+	return value ? value : json_stringn(text, bytes);
+}
+
+/* The last KEPT_BYTES_MAX of it; NULL: there is none. */
 static json_t *text_of(const char *directory, const char *name)
 {
 	static char text[KEPT_BYTES_MAX];
@@ -184,7 +198,7 @@ static json_t *text_of(const char *directory, const char *name)
 		got = pread(fd, text, sizeof(text),
 			    bytes > (off_t)sizeof(text) ? bytes - (off_t)sizeof(text) : 0);
 	if (got >= 0)
-		value = json_stringn(text, (size_t)got);
+		value = text_json(text, (size_t)got);
 	close(fd);
 	return value;
 }

@@ -130,6 +130,11 @@ static bool device_failed(const struct test_case *test_case, const struct case_r
 	return false;
 }
 
+bool verdict_explains_kernel(const struct test_case *test_case, const struct case_result *result)
+{
+	return device_failed(test_case, result, false);
+}
+
 static bool has_failed(const struct test_case *test_case, struct case_result *result)
 {
 	bool any = test_case->expect.data == EXPECT_DATA_ANY;

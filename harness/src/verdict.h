@@ -17,6 +17,8 @@ void verdict_count_faults(const struct test_case *test_case, struct eventlog *lo
  * status @status; NULL: it ended otherwise. */
 const struct fault *verdict_ended_by(const struct schedule *schedule,
 				     const struct case_result *result, unsigned image, int status);
+/* Does a fault of the device explain that the kernel complains of it? */
+bool verdict_explains_kernel(const struct test_case *test_case, const struct case_result *result);
 /* The findings are in @result; fill verdict, failure_class and reason. */
 void verdict_decide(const struct test_case *test_case, const struct observation *seen,
 		    struct case_result *result);

@@ -22,6 +22,39 @@ expect() {
 	grep -q -e "$pattern" out || fail "'$*' did not print '$pattern': $(tail -3 out)"
 }
 
+# field NAME LINE: the value of a text member of one NDJSON line.
+field() {
+	printf '%s\n' "$2" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'
+}
+
+# wanted KEY FILE: what `meta: {verdict: V, class: C}` of a scenario says.
+wanted() {
+	sed -n 's/^meta:.*[{ ]'"$1"': *\([a-z]*\).*/\1/p' "$SRC/$2"
+}
+
+check_meta_case() {
+	scenario=$(field scenario "$1")
+	verdict=$(field verdict "$1")
+	class=$(printf '%s\n' "$1" | sed 's/"findings":.*//' |
+		sed -n 's/.*"class":"\([^"]*\)".*/\1/p')
+	want_verdict=$(wanted verdict "$scenario")
+	want_class=$(wanted class "$scenario")
+	checked=$((checked + 1))
+	if [ "$verdict" != "$want_verdict" ] || [ "$class" != "${want_class:-none}" ]; then
+		fail "$(field name "$1"): $verdict $class, must be $want_verdict ${want_class:-}"
+	fi
+}
+
+# check_meta LOG: the cases of scenarios/meta, run in $SRC, came to what they must; $checked of them.
+check_meta() {
+	checked=0
+	grep '"type":"case"' "$1" >"$1.cases"
+	while IFS= read -r line; do
+		check_meta_case "$line"
+	done <"$1.cases"
+	rm -f "$1.cases"
+}
+
 # end_test WORDS: the last line of a test; leaves TMPDIR empty if all went well.
 end_test() {
 	[ "$failures" -eq 0 ] || {

@@ -198,6 +198,22 @@ static void what_is_not_there_or_has_no_loader_is_told(void **state)
 	assert_non_null(strstr(diag.text, "main: its loader /nothing/ld-there.so does not run"));
 }
 
+static void two_libraries_of_one_name_are_refused_unless_they_are_one(void **state)
+{
+	(void)state;
+	run(BUILD "mkdir other same; cp liblow.so other; ln liblow.so same/liblow.so; "
+		  "echo 'int low(void); int main(void) { return low(); }' >one.c; "
+		  "$cc -o one one.c -L. -llow -Wl,-rpath,'$ORIGIN'; "
+		  "$cc -o two one.c -L. -llow -Wl,-rpath,'$ORIGIN/other'; "
+		  "$cc -o three one.c -L. -llow -Wl,-rpath,'$ORIGIN/same'");
+	assert_int_equal(guest_libraries_want(&libraries, in_directory("one"), false), 0);
+	assert_int_equal(resolve("three", NULL), 0);
+	guest_libraries_fini(&libraries);
+	assert_int_equal(guest_libraries_want(&libraries, in_directory("one"), false), 0);
+	assert_int_equal(resolve("two", NULL), -EEXIST);
+	assert_non_null(strstr(diag.text, "other/liblow.so: a guest has room for one library"));
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 int main(void)
@@ -210,6 +226,7 @@ int main(void)
 		CASE(scripts_and_static_programs_need_nothing),
 		CASE(a_program_is_not_run_to_ask_it),
 		CASE(what_is_not_there_or_has_no_loader_is_told),
+		CASE(two_libraries_of_one_name_are_refused_unless_they_are_one),
 	};
 
 	long fd = syscall(SYS_pidfd_open, getpid(), 0);

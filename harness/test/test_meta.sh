@@ -7,31 +7,6 @@ set -eu
 
 . "$SRC/harness/test/lib.sh"
 log=$TMPDIR/meta.ndjson
-checked=0
-
-# field NAME LINE: the value of a text member of one NDJSON line.
-field() {
-	printf '%s\n' "$2" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'
-}
-
-# wanted KEY FILE: what `meta: {verdict: V, class: C}` says.
-wanted() {
-	sed -n 's/^meta:.*[{ ]'"$1"': *\([a-z]*\).*/\1/p' "$2"
-}
-
-check_case() {
-	line=$1
-	scenario=$(field scenario "$line")
-	verdict=$(field verdict "$line")
-	class=$(printf '%s\n' "$line" | sed 's/"findings":.*//' |
-		sed -n 's/.*"class":"\([^"]*\)".*/\1/p')
-	want_verdict=$(wanted verdict "$scenario")
-	want_class=$(wanted class "$scenario")
-	checked=$((checked + 1))
-	if [ "$verdict" != "$want_verdict" ] || [ "$class" != "${want_class:-none}" ]; then
-		fail "$(field name "$line"): $verdict $class, must be $want_verdict ${want_class:-}"
-	fi
-}
 
 cd "$SRC"
 status=0
@@ -40,9 +15,7 @@ timeout 120 "$swaptorture" run scenarios/meta --target sim,host --work-dir "$TMP
 [ "$status" -eq 1 ] || fail "the run ended with status $status, must be 1"
 
 grep '"type":"case"' "$log" >"$TMPDIR/cases"
-while IFS= read -r line; do
-	check_case "$line"
-done <"$TMPDIR/cases"
+check_meta "$log"
 planned=$(sed -n 's/^targets: *\[\(.*\)\].*/\1/p' scenarios/meta/*.yaml | tr -s ', ' '\n' |
 	grep -c -x -e sim -e host)
 [ "$checked" -eq "$planned" ] || fail "$checked cases, the scenarios name $planned on both targets"
