@@ -71,6 +71,10 @@ struct device_fault_outcome {
 void device_outcome(const struct device *device, unsigned fault_index,
 		    struct device_fault_outcome *ret_outcome);
 
+/* 0, or the errno that its own medium or memory failed with, which nobody injected, and the text of
+ * the first request that met it. */
+int device_failure(const struct device *device, char *text, size_t text_bytes);
+
 /* What the lane has to act on. */
 enum device_event_kind {
 	DEVICE_POWER_CUT, /* the guest has to die: nothing is answered any more */

@@ -170,6 +170,8 @@ static void log_request(struct server *server, struct pending *pending, const st
 	};
 
 	pending->logged = device_log(server, &logged);
+	if (pending->is_our_failure)
+		device_failed(server, &logged);
 }
 
 static struct pending *find_place(struct server *server)

@@ -22,6 +22,9 @@
 
 struct device_shared {
 	struct device_fault_outcome outcomes[SCHEDULE_FAULTS_MAX];
+	/* Of the device itself, the first one. */
+	struct device_request failed;
+	int failure;	   /* errno, set last */
 	uint64_t requests; /* in the log so far */
 	struct device_request log[DEVICE_LOG_PLACES];
 };
@@ -34,6 +37,7 @@ struct pending {
 	uint64_t number; /* at its point, 0: came before arming */
 	uint64_t logged; /* its index in the log */
 	int error;
+	bool is_our_failure;	  /* that error: no fault's */
 	uint8_t *answer;	  /* of a read */
 	uint64_t write;		  /* of the medium */
 	uint64_t flush_begun;	  /* of the medium */
@@ -77,6 +81,7 @@ void device_injected(struct server *server, const struct fault *fault);
 void device_missed(struct server *server, const struct fault *fault, const char *why);
 uint64_t device_log(struct server *server, const struct device_request *request);
 void device_log_answered(struct server *server, const struct pending *pending);
+void device_failed(struct server *server, const struct device_request *request);
 int device_fault_index(const struct server *server, const struct fault *fault);
 
 /* device_transfer.c: what moves, under the one fault that says so (NULL: none). */

@@ -47,6 +47,26 @@ void device_missed(struct server *server, const struct fault *fault, const char 
 	count_up(&outcome->missed);
 }
 
+void device_failed(struct server *server, const struct device_request *request)
+{
+	struct device_shared *shared = server->shared;
+
+	if (shared->failure)
+		return;
+	shared->failed = *request;
+	__atomic_store_n(&shared->failure, request->error, __ATOMIC_RELEASE);
+}
+
+int device_failure(const struct device *device, char *text, size_t text_bytes)
+{
+	const struct device_shared *shared = device_shared(device);
+	int failure = __atomic_load_n(&shared->failure, __ATOMIC_ACQUIRE);
+
+	if (failure)
+		device_request_print(&shared->failed, text, text_bytes);
+	return failure;
+}
+
 uint64_t device_log(struct server *server, const struct device_request *request)
 {
 	uint64_t index = server->shared->requests;

@@ -166,4 +166,5 @@ void device_transfer(struct server *server, struct pending *pending, const struc
 		carry_out_flush(server, pending, fault);
 		break;
 	}
+	pending->is_our_failure = pending->error != 0;
 }

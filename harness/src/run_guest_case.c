@@ -168,6 +168,17 @@ static int ask_guest(struct guest_lane *lane, const struct test_case *test_case,
 	return error;
 }
 
+/* Nothing that a case saw on a device which failed by itself says anything of the core. */
+static int check_device(const struct guest_lane *lane, struct diag *diag)
+{
+	char request[128];
+
+	if (!lane->disk.device || !device_failure(lane->disk.device, request, sizeof(request)))
+		return 0;
+	diag_set(diag, NULL, 0, 0, "the emulated device failed by itself: %s", request);
+	return -EIO;
+}
+
 void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 		    struct case_result *ret_result)
 {
@@ -182,6 +193,8 @@ void guest_case_run(struct guest_lane *lane, const struct test_case *test_case,
 		error = guest_disk_provide(lane, test_case, &diag);
 	if (error == 0)
 		error = ask_guest(lane, test_case, ret_result, &diag);
+	if (error == 0)
+		error = check_device(lane, &diag);
 	if (error < 0) {
 		if (!diag.text[0])
 			diag_set(&diag, NULL, 0, 0, "%s", strerror(-error));

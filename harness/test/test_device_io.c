@@ -38,6 +38,22 @@ static void what_was_written_is_read(void **state)
 	assert_true(image_holds(4096, 8192, 0xa5));
 }
 
+/* The error of a fault is the guest's to bear, one of ours is not. */
+static void a_failure_of_its_own_is_told_apart_from_what_was_injected(void **state)
+{
+	char text[128] = "";
+
+	(void)state;
+	fixture_arm("nvme.read#1 => error");
+	assert_int_equal(read_bytes(0, 512, data), EIO);
+	assert_int_equal(device_failure(fixture_device, text, sizeof(text)), 0);
+	assert_int_equal(ftruncate(fixture_options.image_fd, FIXTURE_BYTES / 2), 0);
+	assert_int_equal(read_bytes(FIXTURE_BYTES / 2, 4096, data), EIO);
+	assert_int_equal(read_bytes(FIXTURE_BYTES / 2, 512, data), EIO);
+	assert_int_equal(device_failure(fixture_device, text, sizeof(text)), EIO);
+	assert_non_null(strstr(text, "nvme.read#2 524288+4096: EIO")); /* the first */
+}
+
 static void the_export_says_what_the_device_is(void **state)
 {
 	struct client_export served;
@@ -356,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		fixture_test(what_was_written_is_read),
+		fixture_test(a_failure_of_its_own_is_told_apart_from_what_was_injected),
 		fixture_test(the_export_says_what_the_device_is),
 		fixture_test(a_read_only_device_refuses_writes_and_nothing_changes),
 		fixture_test(an_image_is_used_again),
