@@ -23,14 +23,16 @@ T=scenarios/nowhere mk/check/jobs.sh "$BUILD" scenarios >"$TMPDIR/out" 2>&1 &&
 	fail 'a scenario that is not there is no error'
 grep -q 'scenarios/nowhere: no such scenario' "$TMPDIR/out" || fail "$(cat "$TMPDIR/out")"
 
-# Of the guests each has its share, and every scenario has one guest.
+# Every scenario has one guest, and every guest its share, but for the one of the longest scenario.
 mk/check/jobs.sh "$BUILD" guests >"$TMPDIR/guests"
 grep -o 'scenarios/[^/ ]*/[^ ]*\.yaml' "$TMPDIR/guests" | sort >"$TMPDIR/dealt"
 find scenarios/*/ -maxdepth 1 -name '*.yaml' ! -path 'scenarios/meta/*' ! -path 'scenarios/soak/*' \
 	! -path 'scenarios/bugs/*' | sort >"$TMPDIR/all"
 [ -s "$TMPDIR/all" ] && cmp -s "$TMPDIR/dealt" "$TMPDIR/all" || fail "$(cat "$TMPDIR/guests")"
-[ "$(grep -c 'device/' "$TMPDIR/guests")" -eq "$(wc -l <"$TMPDIR/guests")" ] ||
-	fail "a guest without a scenario of scenarios/device: $(cut -c 1-60 "$TMPDIR/guests")"
+alone=$(grep -v ' .*scenarios/device/' "$TMPDIR/guests")
+[ "$(echo "$alone" | grep -c 'nvme scenarios/lifecycle/ten-thousand-operations.yaml$')" -eq 1 ] &&
+	[ "$(echo "$alone" | wc -l)" -eq 1 ] ||
+	fail "a guest without a scenario of scenarios/device: $(echo "$alone" | cut -c 1-60)"
 
 # ran T LINE: the runner's last line for two jobs
 ran() {
