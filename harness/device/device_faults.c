@@ -170,8 +170,6 @@ static void log_request(struct server *server, struct pending *pending, const st
 	};
 
 	pending->logged = device_log(server, &logged);
-	if (pending->is_our_failure)
-		device_failed(server, &logged);
 }
 
 static struct pending *find_place(struct server *server)
@@ -218,6 +216,7 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 	struct pending *pending = find_place(server);
 	const struct fault *transfer, *held, *power, *removal;
 	struct firing firing;
+	bool whole;
 
 	*pending = (struct pending){
 		.used = true, .request = *request, .point = point_of(request->command)};
@@ -236,8 +235,10 @@ void device_take(struct server *server, const struct nbd_request *request, uint6
 	transfer = first_of(server, &firing, PART_TRANSFER);
 	removal = first_of(server, &firing, PART_REMOVAL);
 	held = first_of(server, &firing, PART_HOLD);
-	device_transfer(server, pending, transfer);
+	whole = device_transfer(server, pending, transfer);
 	log_request(server, pending, transfer ? transfer : removal ? removal : held);
+	if (!whole)
+		device_failed(server, pending->logged);
 	hold(server, pending, held, now_ns);
 	limit(server, pending, &firing, now_ns);
 	remove_device(server, pending, removal);

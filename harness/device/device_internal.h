@@ -37,7 +37,6 @@ struct pending {
 	uint64_t number; /* at its point, 0: came before arming */
 	uint64_t logged; /* its index in the log */
 	int error;
-	bool is_our_failure;	  /* that error: no fault's */
 	uint8_t *answer;	  /* of a read */
 	uint64_t write;		  /* of the medium */
 	uint64_t flush_begun;	  /* of the medium */
@@ -81,11 +80,13 @@ void device_injected(struct server *server, const struct fault *fault);
 void device_missed(struct server *server, const struct fault *fault, const char *why);
 uint64_t device_log(struct server *server, const struct device_request *request);
 void device_log_answered(struct server *server, const struct pending *pending);
-void device_failed(struct server *server, const struct device_request *request);
+/* @index: in the log, of the request that met it. */
+void device_failed(struct server *server, uint64_t index);
 int device_fault_index(const struct server *server, const struct fault *fault);
 
-/* device_transfer.c: what moves, under the one fault that says so (NULL: none). */
-void device_transfer(struct server *server, struct pending *pending, const struct fault *fault);
+/* device_transfer.c: what moves, under the one fault that says so (NULL: none). False: the medium
+ * or our memory failed, which no fault asked for. */
+bool device_transfer(struct server *server, struct pending *pending, const struct fault *fault);
 
 /* device_faults.c: take @request over: match it, carry it out, and have it wait for its answer. */
 void device_take(struct server *server, const struct nbd_request *request, uint64_t now_ns);

@@ -47,14 +47,14 @@ void device_missed(struct server *server, const struct fault *fault, const char 
 	count_up(&outcome->missed);
 }
 
-void device_failed(struct server *server, const struct device_request *request)
+void device_failed(struct server *server, uint64_t index)
 {
 	struct device_shared *shared = server->shared;
 
 	if (shared->failure)
 		return;
-	shared->failed = *request;
-	__atomic_store_n(&shared->failure, request->error, __ATOMIC_RELEASE);
+	shared->failed = shared->log[PLACE(index)];
+	__atomic_store_n(&shared->failure, shared->failed.error, __ATOMIC_RELEASE);
 }
 
 int device_failure(const struct device *device, char *text, size_t text_bytes)

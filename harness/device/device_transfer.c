@@ -148,12 +148,12 @@ static bool is_error(const struct fault *fault)
 		fault->kind == KIND_nvme_flush_error);
 }
 
-void device_transfer(struct server *server, struct pending *pending, const struct fault *fault)
+bool device_transfer(struct server *server, struct pending *pending, const struct fault *fault)
 {
 	if (is_error(fault)) {
 		pending->error = (int)fault->value;
 		device_injected(server, fault);
-		return;
+		return true;
 	}
 	switch (pending->request.command) {
 	case NBD_READ:
@@ -166,5 +166,5 @@ void device_transfer(struct server *server, struct pending *pending, const struc
 		carry_out_flush(server, pending, fault);
 		break;
 	}
-	pending->is_our_failure = pending->error != 0;
+	return pending->error == 0;
 }
