@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest_libraries.h"
+#include "scratch.h"
 
 #define BUILD                                                                                      \
 	"cc=${CC:-cc}; echo 'int low(void) { return 1; }' >low.c; "                                \
@@ -34,19 +34,9 @@ static char top[PATH_MAX], directory[PATH_MAX + 16];
 static struct guest_libraries libraries;
 static struct diag diag;
 
-/* sh -c SCRIPT in the directory. */
 static void run(const char *script)
 {
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		if (chdir(directory) == 0)
-			execl("/bin/sh", "sh", "-ec", script, NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	scratch_run(directory, script);
 }
 
 static const char *in_directory(const char *name)
@@ -59,11 +49,8 @@ static const char *in_directory(const char *name)
 
 static int make_directory(void **state)
 {
-	const char *place = getenv("TMPDIR");
-
 	(void)state;
-	snprintf(top, sizeof(top), "%s/libraries-XXXXXX", place ? place : "/tmp");
-	if (!mkdtemp(top))
+	if (scratch_make(top, "libraries-XXXXXX") < 0)
 		return -1;
 	snprintf(directory, sizeof(directory), "%s", top);
 	run("mkdir 'a directory'");

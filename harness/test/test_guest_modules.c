@@ -17,37 +17,24 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest_kernel.h"
+#include "scratch.h"
 
 static char directory[PATH_MAX];
 static struct guest_modules modules;
 static struct diag diag;
 
-/* sh -c SCRIPT in the directory. */
 static void run(const char *script)
 {
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		if (chdir(directory) == 0)
-			execl("/bin/sh", "sh", "-ec", script, NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	scratch_run(directory, script);
 }
 
 static int make_directory(void **state)
 {
-	const char *place = getenv("TMPDIR");
-
 	(void)state;
-	snprintf(directory, sizeof(directory), "%s/modules XXXXXX", place ? place : "/tmp");
-	if (!mkdtemp(directory))
+	if (scratch_make(directory, "modules XXXXXX") < 0)
 		return -1;
 	diag.text[0] = '\0';
 	run("mkdir a b; : >modules.builtin");

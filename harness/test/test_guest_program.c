@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest_program.h"
+#include "scratch.h"
 
 static char directory[PATH_MAX], before[PATH_MAX];
 static struct scenario scenario;
@@ -26,27 +26,16 @@ static struct program program;
 static struct guest_program_files files;
 static char reason[GUEST_PROGRAM_REASON_BYTES];
 
-/* sh -c SCRIPT in the directory. */
 static void run(const char *script)
 {
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		execl("/bin/sh", "sh", "-ec", script, NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	scratch_run(".", script);
 }
 
 static int make_directory(void **state)
 {
-	const char *place = getenv("TMPDIR");
-
 	(void)state;
-	snprintf(directory, sizeof(directory), "%s/program XXXXXX", place ? place : "/tmp");
-	if (!getcwd(before, sizeof(before)) || !mkdtemp(directory) || chdir(directory) < 0)
+	if (!getcwd(before, sizeof(before)) || scratch_make(directory, "program XXXXXX") < 0 ||
+	    chdir(directory) < 0)
 		return -1;
 	memset(&scenario, 0, sizeof(scenario));
 	memset(&program, 0, sizeof(program));
