@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
 #include "guest_libraries.h"
+#include "same_file.h"
 #include "spawn.h"
 
 #define TRACE_DEADLINE_MS 20000u
@@ -58,14 +58,6 @@ static bool is_loaded(const struct guest_libraries *libraries, const char *path)
 	return false;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-	       first.st_ino == second.st_ino;
-}
-
 /* A guest has one directory for all of them. */
 static int add_path(struct guest_libraries *libraries, const char *path, struct diag *diag)
 {
@@ -78,7 +70,7 @@ static int add_path(struct guest_libraries *libraries, const char *path, struct 
 
 		if (strcmp(strrchr(other, '/') + 1, name) != 0)
 			continue;
-		if (is_same_file(other, path))
+		if (same_file(other, path))
 			return 0;
 		diag_set(diag, NULL, 0, 0, "%s and %s: a guest has room for one library of a name",
 			 other, path);

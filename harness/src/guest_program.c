@@ -18,10 +18,10 @@
 #include "exec.h"
 #include "guest.h"
 #include "guest_program.h"
+#include "plan_internal.h"
 
 #define GIVEN "/opt/swaptorture/given"
 #define HEAD_BYTES 256
-#define NEED "program-"
 
 struct search {
 	struct guest_program_files *files;
@@ -227,9 +227,12 @@ int guest_program_find(const struct scenario *scenario, const struct program *pr
 
 	ret_files->count = 0;
 	error = add_program(&search, name);
-	for (unsigned i = 0; i < scenario->needs_count && error == 0; i++)
-		if (strncmp(scenario->needs[i], NEED, strlen(NEED)) == 0)
-			error = add_program(&search, scenario->needs[i] + strlen(NEED));
+	for (unsigned i = 0; i < scenario->needs_count && error == 0; i++) {
+		const char *needed = plan_need_program(scenario->needs[i]);
+
+		if (needed)
+			error = add_program(&search, needed);
+	}
 	if (error == 0)
 		error = check_words(&search, &program->argv,
 				    program_words_next(&program->argv, name));

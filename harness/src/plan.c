@@ -65,7 +65,7 @@ static void find_skip_reason(const struct plan_options *options, const struct sc
 	reason[0] = '\0';
 	/* What a guest has of the scenario's needs is seen there; but programs are taken along. */
 	for (unsigned i = 0; i < scenario->needs_count; i++)
-		if ((!outside || strncmp(scenario->needs[i], "program-", 8) == 0) &&
+		if ((!outside || plan_need_program(scenario->needs[i])) &&
 		    plan_need_check(scenario->needs[i], target, work_root, reason, reason_bytes))
 			return;
 	reason[0] = '\0';

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "plan_internal.h"
+#include "same_file.h"
 
 #define DEPTH_MAX 8
 #define FILES_MAX 4096
@@ -40,16 +41,6 @@ static int refuse(struct search *search, const char *path, int error)
 {
 	diag_set(search->diag, path, 0, 0, "%s", strerror(error));
 	return -error;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-	       first.st_ino == second.st_ino;
 }
 
 static int add_file(struct search *search, const char *path)

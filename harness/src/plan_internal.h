@@ -27,6 +27,9 @@ void plan_files_fini(struct plan_files *files);
 int plan_need_check(const char *need, enum target target, const char *work_root, char *reason,
 		    size_t reason_bytes);
 
+/* Of "program-NAME" the name; NULL: @need is none of those. */
+const char *plan_need_program(const char *need);
+
 /* @text as one word of a POSIX shell, appended to an open stream. */
 void plan_quote(FILE *stream, const char *text);
 /* "signal/two-of-four-ready" of ".../signal/two-of-four-ready.yaml" into @text. */

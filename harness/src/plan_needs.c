@@ -23,6 +23,8 @@
 #include "number.h"
 #include "plan_internal.h"
 
+#define PROGRAM "program-"
+
 struct asked {
 	const char *name; /* of program-NAME */
 	const char *work_root;
@@ -179,6 +181,11 @@ static int need_memory(const struct asked *asked)
 		     (unsigned long long)(asked->bytes >> 20));
 }
 
+const char *plan_need_program(const char *need)
+{
+	return strncmp(need, PROGRAM, strlen(PROGRAM)) == 0 ? need + strlen(PROGRAM) : NULL;
+}
+
 static int need_program(const struct asked *asked)
 {
 	char path[PATH_MAX];
@@ -201,7 +208,7 @@ static const struct need {
 	{"root", need_root, false},
 	{"disk-", need_disk, false},
 	{"memory-", need_memory, false},
-	{"program-", need_program, false},
+	{PROGRAM, need_program, false},
 };
 
 int plan_need_check(const char *need, enum target target, const char *work_root, char *reason,
